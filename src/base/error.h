@@ -41,11 +41,11 @@ enum class Code {
 
 struct CodeInfo {
   Code code;
-  std::string_view name;      // as printed: `error invalid_input: …`, and as `code` in problem+json
-  int exit_code;              // contract: one table for every output format
+  std::string_view name;  // as printed: `error invalid_input: …`, and as `code` in problem+json
+  int exit_code;          // contract: one table for every output format
   int http_status;
-  std::string_view title;     // a few words
-  std::string_view explain;   // what `exa help error NAME` prints
+  std::string_view title;    // a few words
+  std::string_view explain;  // what `exa help error NAME` prints
 };
 
 std::span<const CodeInfo> all_codes();
@@ -81,7 +81,9 @@ inline Failure fail(Code code, std::string message, std::string next = {}) {
   return Failure(Error{code, std::move(message), {}, std::move(next), {}});
 }
 
-inline Failure fail(Error error) { return Failure(std::move(error)); }
+inline Failure fail(Error error) {
+  return Failure(std::move(error));
+}
 
 // An input with one or more problems; the message counts them when there are several.
 Error invalid(std::string_view what, std::vector<Problem> problems);
@@ -89,24 +91,24 @@ Error invalid(std::string_view what, std::vector<Problem> problems);
 }  // namespace exa
 
 // Returns the error of `expression` to the caller when it has one.
-#define EXA_TRY(expression)                                              \
-  do {                                                                   \
-    if (auto exa_try_result = (expression); !exa_try_result)             \
-      return ::tl::make_unexpected(std::move(exa_try_result).error());   \
+#define EXA_TRY(expression)                                            \
+  do {                                                                 \
+    if (auto exa_try_result = (expression); !exa_try_result)           \
+      return ::tl::make_unexpected(std::move(exa_try_result).error()); \
   } while (false)
 
 // EXA_ASSIGN(auto x, f()): x gets the value, or the caller returns the error.
 #define EXA_CONCAT_(a, b) a##b
 #define EXA_CONCAT(a, b) EXA_CONCAT_(a, b)
-#define EXA_ASSIGN(declaration, expression)                                         \
-  auto EXA_CONCAT(exa_result_, __LINE__) = (expression);                            \
-  if (!EXA_CONCAT(exa_result_, __LINE__))                                           \
+#define EXA_ASSIGN(declaration, expression)                                             \
+  auto EXA_CONCAT(exa_result_, __LINE__) = (expression);                                \
+  if (!EXA_CONCAT(exa_result_, __LINE__))                                               \
     return ::tl::make_unexpected(std::move(EXA_CONCAT(exa_result_, __LINE__)).error()); \
   declaration = std::move(*EXA_CONCAT(exa_result_, __LINE__))
 
 // What cannot go wrong: stays on in release, because a wrong answer costs more than a stop.
-#define EXA_ASSERT(condition)                                        \
-  do {                                                               \
+#define EXA_ASSERT(condition)                                                  \
+  do {                                                                         \
     if (!(condition)) ::exa::assertion_failed(#condition, __FILE__, __LINE__); \
   } while (false)
 

@@ -24,7 +24,8 @@ struct ReadLimits {
 ReadLimits tool_output_limits();
 
 // A document of exactly one value. `what` names it in errors ("request body", "profile.json").
-Result<json::value> parse_json(std::string_view text, std::string_view what, ReadLimits limits = {});
+Result<json::value> parse_json(std::string_view text, std::string_view what,
+                               ReadLimits limits = {});
 
 // Compact text; doubles in shortest form ("0.5", not "5E-1"). Never fails: non-finite numbers
 // cannot be built from checked values and are asserted against.
@@ -40,8 +41,9 @@ json::value number_from_milli(int64_t milli);
 json::value number_from_text(std::string_view decimal);
 
 // Reading with defaults; none of these throws.
-const json::value* find(const json::value& object, std::string_view key);       // nullptr if absent
-std::string_view text_or(const json::value& object, std::string_view key, std::string_view otherwise);
+const json::value* find(const json::value& object, std::string_view key);  // nullptr if absent
+std::string_view text_or(const json::value& object, std::string_view key,
+                         std::string_view otherwise);
 // JSON pointer step with ~ and / escaped.
 std::string pointer(std::string_view base, std::string_view key);
 

@@ -22,12 +22,14 @@ std::string printable(std::string_view text);
 
 // The candidates that are close to `word` by edit distance (at most a third of its length, at least
 // one), nearest first, at most three.
-std::vector<std::string> close_matches(std::string_view word, std::span<const std::string> candidates);
+std::vector<std::string> close_matches(std::string_view word,
+                                       std::span<const std::string> candidates);
 // "did you mean A or B?", or empty.
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
 
 std::string hex(std::span<const uint8_t> bytes);
 std::string base64(std::span<const uint8_t> bytes);  // RFC 4648 with padding
-bool decode_base64(std::string_view text, std::vector<uint8_t>& out);  // strict; false when malformed
+bool decode_base64(std::string_view text,
+                   std::vector<uint8_t>& out);  // strict; false when malformed
 
 }  // namespace exa

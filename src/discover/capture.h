@@ -13,9 +13,9 @@
 namespace exa {
 
 struct CapturedOutput {
-  std::string name;                // which question this answers: "scontrol show node", "GET /api/v1/nodes"
-  std::vector<std::string> argv;   // what was run; empty for a file or an HTTP request
-  int exit_code = 0;               // for HTTP: 0, or the status when it is not 200
+  std::string name;  // which question this answers: "scontrol show node", "GET /api/v1/nodes"
+  std::vector<std::string> argv;  // what was run; empty for a file or an HTTP request
+  int exit_code = 0;              // for HTTP: 0, or the status when it is not 200
   std::string out;
   std::string err;
 

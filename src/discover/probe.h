@@ -10,20 +10,21 @@
 
 namespace exa {
 
-// Where a cluster is and how it is asked; what `exa cluster add` stores (paths to secrets, never secrets).
+// Where a cluster is and how it is asked; what `exa cluster add` stores (paths to secrets, never
+// secrets).
 struct ClusterAddress {
   ClusterKind kind = ClusterKind::host;
-  std::string ssh;            // [user@]host; empty: this machine
+  std::string ssh;  // [user@]host; empty: this machine
   int ssh_port = 0;
   std::string ssh_identity;
-  std::string kubeconfig;     // empty: $KUBECONFIG, ~/.kube/config
-  std::string context;        // empty: the kubeconfig's current context
-  std::string server;         // https://…: an API server named directly, instead of a kubeconfig
+  std::string kubeconfig;  // empty: $KUBECONFIG, ~/.kube/config
+  std::string context;     // empty: the kubeconfig's current context
+  std::string server;      // https://…: an API server named directly, instead of a kubeconfig
   std::string ca_file;
   std::string token_file;
   std::string client_cert_file;
   std::string client_key_file;
-  std::string slurmrestd;     // unix:/path or http(s)://host:port; empty: scontrol and sinfo
+  std::string slurmrestd;  // unix:/path or http(s)://host:port; empty: scontrol and sinfo
   Duration timeout = seconds(30);
 };
 

@@ -18,7 +18,8 @@ class Transport {
   // not_found when the program is not there; probe_failed when the machine cannot be reached.
   virtual Result<Finished> run(const std::vector<std::string>& argv) = 0;
   virtual Result<std::string> read_file(const std::string& path) = 0;  // not_found, probe_failed
-  virtual Result<std::vector<std::string>> list_folder(const std::string& path) = 0;  // names, sorted
+  virtual Result<std::vector<std::string>> list_folder(
+      const std::string& path) = 0;          // names, sorted
   virtual std::string describe() const = 0;  // "local", "ssh user@host:22"
 };
 

@@ -9,20 +9,20 @@
 
 namespace exa {
 
-// Sums over nodes for one (family, model as shown, sharing, MIG profile). A nullopt sum means that at
-// least one node did not say.
+// Sums over nodes for one (family, model as shown, sharing, MIG profile). A nullopt sum means that
+// at least one node did not say.
 struct DeviceCount {
   Family family = Family::other;
-  std::string model;         // canonical, else as reported, else "" (unknown)
+  std::string model;  // canonical, else as reported, else "" (unknown)
   Sharing sharing = Sharing::whole;
   std::string mig_profile;
-  std::string resource;      // as asked for; empty when spelled differently from node to node
-  std::optional<int64_t> physical;   // cards; counted once per card set, on its first row
-  int64_t units = 0;                 // all nodes
-  int64_t usable = 0;                // units on usable nodes
-  std::optional<int64_t> used;       // all nodes
-  std::optional<int64_t> free;       // free units on usable nodes
-  std::optional<int64_t> stranded;   // free on usable nodes that have no cpu or no memory left
+  std::string resource;  // as asked for; empty when spelled differently from node to node
+  std::optional<int64_t> physical;  // cards; counted once per card set, on its first row
+  int64_t units = 0;                // all nodes
+  int64_t usable = 0;               // units on usable nodes
+  std::optional<int64_t> used;      // all nodes
+  std::optional<int64_t> free;      // free units on usable nodes
+  std::optional<int64_t> stranded;  // free on usable nodes that have no cpu or no memory left
   int64_t nodes = 0;
 
   bool operator==(const DeviceCount&) const = default;
@@ -32,11 +32,11 @@ struct CapacityCount {
   int64_t nodes = 0;
   int64_t usable_nodes = 0;
   std::vector<std::pair<Health, int64_t>> unusable;  // by health, only those that occur
-  std::optional<int64_t> cpu_milli;         // of usable nodes
+  std::optional<int64_t> cpu_milli;                  // of usable nodes
   std::optional<int64_t> cpu_free_milli;
   std::optional<int64_t> memory_bytes;
   std::optional<int64_t> memory_free_bytes;
-  std::vector<DeviceCount> devices;         // sorted by family, model, sharing, profile
+  std::vector<DeviceCount> devices;  // sorted by family, model, sharing, profile
 };
 
 CapacityCount count_capacity(const Inventory& inventory);

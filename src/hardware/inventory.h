@@ -16,7 +16,8 @@ namespace exa {
 enum class Sharing {
   whole,       // one unit = one card
   mig,         // one unit = one MIG instance of `mig_profile`
-  time_slice,  // one unit = one share of a card, no isolation (Kubernetes time-slicing, Slurm shard)
+  time_slice,  // one unit = one share of a card, no isolation (Kubernetes time-slicing, Slurm
+               // shard)
   mps,
 };
 
@@ -24,9 +25,9 @@ enum class Sharing {
 // are cut from the same cards: they are never added up to a number of cards.
 struct Offer {
   Sharing sharing = Sharing::whole;
-  std::string resource;     // as it is asked for: "gpu:a100", "nvidia.com/mig-1g.10gb"
-  std::string mig_profile;  // for mig only
-  int64_t units = 0;        // that can be asked for in total (allocatable)
+  std::string resource;         // as it is asked for: "gpu:a100", "nvidia.com/mig-1g.10gb"
+  std::string mig_profile;      // for mig only
+  int64_t units = 0;            // that can be asked for in total (allocatable)
   std::optional<int64_t> used;  // unknown where the source does not say
   // That could be asked for now if the node is usable. Not always units - used: a card whose shares
   // are in use cannot be had whole. Unknown where used is unknown.
@@ -38,23 +39,23 @@ struct Offer {
 // Cards of one model in one node.
 struct CardSet {
   Family family = Family::other;
-  std::string reported;  // the model as the tool printed it; empty: not reported
-  std::string model;     // canonical catalogue name; empty: unknown or not a single one
-  std::optional<int64_t> physical;      // cards; unknown where only slices are counted
+  std::string reported;             // the model as the tool printed it; empty: not reported
+  std::string model;                // canonical catalogue name; empty: unknown or not a single one
+  std::optional<int64_t> physical;  // cards; unknown where only slices are counted
   std::optional<int64_t> memory_bytes;  // per card, as reported
-  std::vector<Offer> offers;            // empty: present but nothing can be asked for (no plugin, no driver)
-  std::string remark;                   // why something is not as it seems ("1 of 8 unhealthy")
+  std::vector<Offer> offers;  // empty: present but nothing can be asked for (no plugin, no driver)
+  std::string remark;         // why something is not as it seems ("1 of 8 unhealthy")
 
   bool operator==(const CardSet&) const = default;
 };
 
 enum class Health {
   usable,
-  draining,      // running jobs end, nothing new starts
+  draining,  // running jobs end, nothing new starts
   drained,
   down,
   not_responding,
-  reserved,      // maintenance or reservation: not for everybody
+  reserved,  // maintenance or reservation: not for everybody
   powered_down,
   cordoned,
   not_ready,
@@ -87,7 +88,8 @@ struct Node {
   std::optional<int64_t> cpu_milli;  // allocatable
   std::optional<int64_t> cpu_free_milli;
   std::optional<int64_t> memory_bytes;
-  std::optional<int64_t> memory_free_bytes;  // not asked for by jobs; not the operating system's view
+  std::optional<int64_t>
+      memory_free_bytes;  // not asked for by jobs; not the operating system's view
   std::vector<CardSet> cards;
   std::vector<Software> software;
   std::string zone;
@@ -126,9 +128,9 @@ struct Snapshot {
   Inventory inventory;
 };
 
-std::string_view name(Sharing sharing);        // "whole", "mig", "time-slice", "mps"
-std::string_view name(Health health);          // "usable", "not-responding", …
-std::string_view name(ClusterKind kind);       // "host", "slurm", "flux", "kubernetes"
+std::string_view name(Sharing sharing);   // "whole", "mig", "time-slice", "mps"
+std::string_view name(Health health);     // "usable", "not-responding", …
+std::string_view name(ClusterKind kind);  // "host", "slurm", "flux", "kubernetes"
 std::optional<Sharing> find_sharing(std::string_view name);
 std::optional<Health> find_health(std::string_view name);
 std::optional<ClusterKind> find_cluster_kind(std::string_view name);
