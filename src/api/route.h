@@ -1,0 +1,119 @@
+// The route table: the single source for handlers, authorisation, audit, the command line, its help,
+// completion and man page, and the API description. A command is a route with flags; both transports
+// (in-process, HTTP) go through the same router. Rules: contract.md; recipe to add one: CONTRIBUTING.md.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/json.h"
+
+namespace exa {
+
+enum class Method { get, put, post, del };
+std::string_view name(Method method);  // "GET", …
+
+// What a command does to the store; for any user interface that introspects the command line.
+enum class Tier { read_only, mutating, destructive };
+std::string_view name(Tier tier);  // "read-only", "mutating", "destructive"
+
+enum class In { path, query, body };
+
+enum class Kind {
+  text,      // any text
+  integer,   // whole number; sent as a JSON number when it is one, as text otherwise (the validator says so)
+  decimal,   // number with decimals; likewise
+  flag,      // true when given
+  csv,       // comma-separated; a JSON list in a body
+  choice,    // one of `choices`
+  duration,  // "15m"
+  file,      // command line: a path whose content is sent ("-": standard input); API: the content
+};
+std::string_view name(Kind kind);
+
+struct Param {
+  std::string_view name;      // key in query or body, or {name} in the path
+  In in = In::query;
+  Kind kind = Kind::text;
+  std::string_view flag;      // "--gpu"; empty: positional
+  std::string_view help;      // one line, no final period
+  bool required = false;
+  std::string_view fallback;  // the default as text, filled in by the router when absent; shown in help
+  std::vector<std::string_view> choices;
+  std::string_view completes;  // whose live names complete it: "profile", "cluster", "project"; or empty
+};
+
+// Who is asking. On a local data folder: the operating-system user, who owns it.
+struct Principal {
+  std::string kind;  // "os-user", "user", "service-account"
+  std::string name;
+  std::string id;    // uid or user id
+};
+
+struct Request {
+  Method method = Method::get;
+  std::string path;                                        // "/api/v1/hardware-profiles/small", encoded
+  std::vector<std::pair<std::string, std::string>> query;  // decoded
+  std::string body;                                        // JSON or empty
+  std::string idempotency_key;
+  Principal principal;
+  std::string origin;      // host and process, or address: for the audit log
+  std::string request_id;
+};
+
+struct Reply {
+  int status = 200;
+  std::string body;        // JSON text with a final newline: printed as it is by --json
+  std::string content_type = "application/json";
+  int exit_code = 0;       // of the command: 6 for an unresolvable answer, 1 for a diff with differences
+  std::vector<std::string> notices;  // for people, on stderr: "label candidate was dropped"
+};
+
+// Checked arguments of one call: path, query and body merged under their names, types checked
+// against the row, defaults filled in, unknown keys refused.
+struct Call {
+  const struct Route* route = nullptr;
+  json::object args;
+  Principal principal;
+  std::string origin;
+  std::string request_id;
+  std::string idempotency_key;
+
+  std::string text(std::string_view name) const;     // "" when absent
+  bool flag(std::string_view name) const;
+  bool has(std::string_view name) const;
+  int64_t integer(std::string_view name, int64_t otherwise) const;
+};
+
+class Service;
+using Handler = Result<Reply> (*)(Service&, const Call&);
+// Domain rules of the arguments beyond their types; all problems, with pointers.
+using Check = std::vector<Problem> (*)(const json::object& args);
+
+struct Route {
+  std::string_view id;       // "hardware_profile.set": audit verb and operationId
+  Method method = Method::get;
+  std::string_view path;     // "/api/v1/hardware-profiles/{name}"
+  std::string_view command;  // "hardware profile set"; empty: API only
+  Tier tier = Tier::read_only;
+  std::string_view action;   // "hardware_profile:write": what authorisation asks for
+  std::string_view summary;  // one line
+  std::string_view detail;   // a paragraph for --help, man page and API text; may be empty
+  std::vector<Param> params;
+  Handler handler = nullptr;
+  Check check = nullptr;
+  std::vector<std::string_view> examples;  // command lines, shown in help and run by the tests
+};
+
+std::span<const Route> routes();
+const Route* find_route(std::string_view id);
+const Route* find_command(std::string_view command);
+
+// The request for a command: `args` by parameter name (as text, JSON numbers, booleans, lists).
+Request build_request(const Route& route, const json::object& args);
+
+}  // namespace exa

@@ -1,0 +1,24 @@
+// Request -> route -> authorise -> validate -> handler -> reply. Errors become RFC 9457 problem+json;
+// `error_of` gives the same error back to a command line.
+#pragma once
+
+#include "api/route.h"
+
+namespace exa {
+
+class Router {
+ public:
+  explicit Router(Service& service) : service_(service) {}
+
+  // Thread-safe as far as the service is. Never throws.
+  Reply handle(const Request& request);
+
+ private:
+  Service& service_;
+};
+
+Reply reply_of(const Error& error, std::string_view request_id);
+// The error in a problem+json reply, whatever transport it came through.
+Error error_of(const Reply& reply);
+
+}  // namespace exa
