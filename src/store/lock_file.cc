@@ -1,0 +1,62 @@
+#include "store/lock_file.h"
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <thread>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+namespace exa {
+namespace {
+
+std::string holder_of(int descriptor) {
+  std::array<char, 32> text{};
+  const ssize_t read = ::pread(descriptor, text.data(), text.size() - 1, 0);
+  if (read <= 0) return "another process";
+  std::string pid(text.data(), static_cast<size_t>(read));
+  if (const size_t end = pid.find('\n'); end != std::string::npos) pid.resize(end);
+  return fmt::format("process {}", pid);
+}
+
+}  // namespace
+
+LockFile::~LockFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+Result<LockFile> LockFile::acquire(const std::filesystem::path& path, Duration wait) {
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (descriptor < 0) {
+    return fail(errno == ENOSPC ? Code::store_full : Code::store_unwritable,
+                fmt::format("cannot open {}: {}", path.string(), std::strerror(errno)), "exa doctor");
+  }
+  LockFile lock(descriptor);
+  using Steady = std::chrono::steady_clock;
+  const auto deadline = Steady::now() + std::chrono::microseconds(wait.micros);
+  auto pause = std::chrono::microseconds(500);
+  while (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) {
+      return fail(Code::store_unwritable,
+                  fmt::format("cannot lock {}: {}", path.string(), std::strerror(errno)));
+    }
+    if (Steady::now() >= deadline) {
+      return fail(Code::store_locked,
+                  fmt::format("{} has been writing to {} for more than {}", holder_of(descriptor),
+                              path.parent_path().string(), format_duration(wait)));
+    }
+    std::this_thread::sleep_for(pause);
+    pause = std::min(pause * 2, std::chrono::microseconds(16'000));
+  }
+  // Only for the message above; a failure to write it (a full disk) must not stop anybody.
+  const std::string pid = fmt::format("{:<11}\n", ::getpid());
+  [[maybe_unused]] const ssize_t ignored = ::pwrite(descriptor, pid.data(), pid.size(), 0);
+  return lock;
+}
+
+}  // namespace exa

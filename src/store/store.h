@@ -1,0 +1,102 @@
+// The narrow interface that every backend keeps: transactions over one SQL subset. Queries are
+// written once, with $1, $2, … parameters and the column types BIGINT, TEXT and BYTEA, and run on
+// every backend as they stand.
+//
+// A write is one transaction: committed and on disk when the call returns a value, rolled back
+// without a trace when it returns an error or the process dies.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/error.h"
+
+namespace exa {
+
+struct Bytes {
+  std::string data;
+  bool operator==(const Bytes&) const = default;
+};
+
+using Value = std::variant<std::nullptr_t, int64_t, std::string, Bytes>;
+
+// One row of an answer. Asking a column for another type than it has is a mistake of the caller
+// (asserted), except that text_or_empty reads NULL as "".
+class Row {
+ public:
+  explicit Row(std::vector<Value> values) : values_(std::move(values)) {}
+  bool is_null(size_t column) const;
+  int64_t integer(size_t column) const;
+  const std::string& text(size_t column) const;
+  std::string text_or_empty(size_t column) const;
+  const std::string& bytes(size_t column) const;
+
+ private:
+  std::vector<Value> values_;
+};
+
+class Transaction {
+ public:
+  virtual ~Transaction() = default;
+  virtual Result<std::vector<Row>> rows(std::string_view sql, std::span<const Value> values) = 0;
+  virtual Result<int64_t> change(std::string_view sql, std::span<const Value> values) = 0;  // rows changed
+
+  Result<std::vector<Row>> rows(std::string_view sql, std::initializer_list<Value> values = {}) {
+    return rows(sql, std::span(values.begin(), values.size()));
+  }
+  Result<int64_t> change(std::string_view sql, std::initializer_list<Value> values = {}) {
+    return change(sql, std::span(values.begin(), values.size()));
+  }
+};
+
+using Work = std::function<Result<void>(Transaction&)>;
+
+class Store {
+ public:
+  virtual ~Store() = default;
+  virtual Result<void> read(const Work& work) = 0;   // one consistent view; changes are refused
+  // All or nothing, durable on return. `committed` runs after the commit while this process still is
+  // the only writer.
+  virtual Result<void> write(const Work& work, const std::function<void()>& committed) = 0;
+  Result<void> write(const Work& work) { return write(work, [] {}); }
+  virtual Result<void> rehearse(const Work& work) = 0;  // as write, but nothing is kept (--dry-run)
+  virtual std::string describe() const = 0;          // "sqlite /home/ada/.local/share/exa/exa.db"
+};
+
+// Runs `work` and returns its value.
+template <typename T, typename F>
+Result<T> read_value(Store& store, F&& work) {
+  Result<T> value = fail(Code::unexpected, "the store ran no work");
+  EXA_TRY(store.read([&](Transaction& tx) -> Result<void> {
+    value = work(tx);
+    if (!value) return fail(value.error());
+    return {};
+  }));
+  return value;
+}
+
+template <typename T, typename F>
+Result<T> write_value(Store& store, F&& work) {
+  Result<T> value = fail(Code::unexpected, "the store ran no work");
+  EXA_TRY(store.write([&](Transaction& tx) -> Result<void> {
+    value = work(tx);
+    if (!value) return fail(value.error());
+    return {};
+  }));
+  return value;
+}
+
+// The numbered schema changes, in order; each is applied in one transaction with its number.
+struct Migration {
+  int number;
+  std::string_view name;
+  std::string_view sql;
+};
+std::span<const Migration> migrations();
+
+}  // namespace exa
