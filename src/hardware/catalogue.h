@@ -37,14 +37,16 @@ struct DeviceModel {
 std::span<const DeviceModel> catalogue();
 
 // Lower case, runs of space, '-', '_', '/' as one '-', vendor words ("nvidia", "amd instinct",
-// "intel", "habana") dropped from the front: "NVIDIA A100-SXM4-80GB" -> "a100-sxm4-80gb".
+// "intel", "habana") dropped from the front: "NVIDIA A100-SXM4-80GB" -> "a100-sxm4-80gb". Of a chip
+// name with the product in brackets only the product counts: "GH100 [H100 PCIe]" -> "h100-pcie".
 std::string normalise_model(std::string_view text);
 
 // What a text tells about a model: the catalogue rows that it can mean. "a100" means every A100;
-// "A100-80GB" the two 80 GB ones; "A100-SXM4-80GB" one. Empty: not in the catalogue.
+// "A100-80GB" the two 80 GB ones; "A100-SXM4-80GB" one; "nvidia" or "tpu" every row of that family.
+// Empty: not in the catalogue.
 std::vector<const DeviceModel*> models_meant(std::string_view text);
-// The single row meant, or nullptr. `memory_bytes` as reported narrows the choice (H100 with 81,559
-// MiB).
+// The single row meant, or nullptr. `memory_bytes` as reported narrows the choice ("P100-PCIE"
+// with 16,384 MiB is the 16 GB one); a size that fits none of them decides nothing.
 const DeviceModel* single_model(std::string_view text, std::optional<int64_t> memory_bytes = {});
 
 enum class Match { confirmed, contradicted, not_reported };
@@ -57,9 +59,10 @@ enum class Match { confirmed, contradicted, not_reported };
 Match match_model(std::string_view hint, std::string_view reported,
                   std::optional<int64_t> memory_bytes = {});
 
-// MIG profile of a model by name ("1g.10gb", "1g.10gb+me"); nullptr if it has none such.
+// MIG profile of a model by name ("1g.10gb", "1g.10gb+me", Kubernetes' "1g.10gb.me"); nullptr if it has
+// none such.
 const MigProfile* find_mig_profile(const DeviceModel& model, std::string_view profile);
-bool is_mig_profile_name(std::string_view text);  // the form <n>g.<m>gb[+me[.all]]
+bool is_mig_profile_name(std::string_view text);  // <n>g.<m>gb[+me[.all]|+gfx|-me]
 std::vector<std::string> canonical_model_names(Family family);
 
 }  // namespace exa
