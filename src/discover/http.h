@@ -1,0 +1,82 @@
+// HTTP GET for probes, over libcurl. The library and its thirty dependencies are loaded at the
+// first request, so that a command which asks no server does not pay for them.
+//
+// No redirects are followed, only http and https are spoken, certificates are always checked.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/time.h"
+
+namespace exa {
+
+// A token or key. It has no stream operator, no formatter and no JSON form, so that printing one is
+// a compile error; reveal() marks the places that hand it on.
+class Secret {
+ public:
+  Secret() = default;
+  explicit Secret(std::string text) : text_(std::move(text)) {}
+  const std::string& reveal() const { return text_; }
+  bool empty() const { return text_.empty(); }
+
+ private:
+  std::string text_;
+};
+
+// A certificate or key in PEM form: in a file, or held in memory. Both empty: none.
+struct Pem {
+  std::string file;
+  Secret data;
+  bool empty() const { return file.empty() && data.empty(); }
+};
+
+struct HttpRequest {
+  std::string url;                                           // http://… or https://…
+  std::vector<std::pair<std::string, std::string>> headers;  // names and values without line ends
+  Secret bearer;            // Authorization: Bearer …; refused over plain http to another machine
+  std::string unix_socket;  // connect here; the host in `url` is only a name then
+  Pem ca;                   // trusted instead of the system's authorities
+  Pem client_cert;
+  Pem client_key;
+  std::string tls_server_name;  // the name the certificate must have, when it is not the url's host
+  std::string proxy;            // empty: http_proxy, https_proxy and no_proxy decide
+  Duration timeout = seconds(30);
+  size_t max_body = size_t{1} << 30;  // more is an error, not a cut
+};
+
+struct HttpReply {
+  long status = 0;
+  std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
+  std::string body;
+
+  std::string_view header(std::string_view lower_case_name) const;  // empty when absent
+};
+
+// One connection that is kept between requests. Not for two threads at a time.
+class HttpClient {
+ public:
+  HttpClient();
+  ~HttpClient();
+  HttpClient(HttpClient&&) noexcept;
+  HttpClient& operator=(HttpClient&&) noexcept;
+
+  // Any status is a reply. Fails with
+  //   invalid_input  the request breaks a rule above
+  //   unreachable    no answer: name, connection, time
+  //   probe_failed   an answer that cannot be trusted or used: TLS, size, no HTTP; libcurl missing
+  // in one sentence that names what was asked and never a secret.
+  Result<HttpReply> get(const HttpRequest& request);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+Result<HttpReply> http_get(const HttpRequest& request);  // with a client of its own
+
+}  // namespace exa
