@@ -8,7 +8,9 @@ find_program(MOLD mold)
 
 add_library(exa_flags INTERFACE)
 target_compile_options(exa_flags INTERFACE -Wall -Wextra -Wpedantic -Werror -Wshadow -Wnon-virtual-dtor
-                       -Woverloaded-virtual -Wconversion -Wno-sign-conversion -fno-plt)
+                       -Woverloaded-virtual -Wconversion -Wno-sign-conversion -fno-plt
+                       # rows of tables name only the members that differ from the default
+                       -Wno-missing-field-initializers)
 target_include_directories(exa_flags INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
 target_compile_definitions(exa_flags INTERFACE EXA_VERSION="${PROJECT_VERSION}")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "service/caller.h"
 
 namespace exa {
 
@@ -47,13 +48,6 @@ struct Param {
   std::string_view completes;  // whose live names complete it: "profile", "cluster", "project"; or empty
 };
 
-// Who is asking. On a local data folder: the operating-system user, who owns it.
-struct Principal {
-  std::string kind;  // "os-user", "user", "service-account"
-  std::string name;
-  std::string id;    // uid or user id
-};
-
 struct Request {
   Method method = Method::get;
   std::string path;                                        // "/api/v1/hardware-profiles/small", encoded
@@ -78,10 +72,7 @@ struct Reply {
 struct Call {
   const struct Route* route = nullptr;
   json::object args;
-  Principal principal;
-  std::string origin;
-  std::string request_id;
-  std::string idempotency_key;
+  Caller caller;
 
   std::string text(std::string_view name) const;     // "" when absent
   bool flag(std::string_view name) const;

@@ -1,0 +1,67 @@
+# A thin skin over the CMake presets; see README.md for the two commands that matter.
+SHELL := /bin/bash
+JOBS ?= $(shell nproc)
+RELEASE := build/release
+
+.PHONY: run test build bench lint fuzz fault test-kubernetes test-asan test-tsan coverage clean deps
+
+deps:
+	@packaging/install-dependencies build
+
+build: deps
+	@test -f $(RELEASE)/build.ninja || cmake --preset release
+	@cmake --build $(RELEASE) -j $(JOBS) --target exa
+	@ln -sfn release/exa build/exa
+
+run: build
+	@tests/run_main_job build/exa
+
+test:
+	@packaging/install-dependencies build test fuzz
+	@test -f $(RELEASE)/build.ninja || cmake --preset release
+	@cmake --build $(RELEASE) -j $(JOBS)
+	@ln -sfn release/exa build/exa
+	@tests/fuzz/short
+	@ctest --test-dir $(RELEASE) -j $(JOBS) --output-on-failure --no-tests=error
+
+test-kubernetes:
+	@packaging/install-dependencies build test kube
+	@test -f $(RELEASE)/build.ninja || cmake --preset release
+	@cmake --build $(RELEASE) -j $(JOBS) --target exa exa_kubernetes_test
+	@tests/with_kubernetes $(RELEASE)/tests/exa_kubernetes_test
+
+test-asan test-tsan: test-%:
+	@packaging/install-dependencies build test
+	@test -f build/$*/build.ninja || cmake --preset $*
+	@cmake --build build/$* -j $(JOBS)
+	@ctest --test-dir build/$* -j $(JOBS) --output-on-failure --no-tests=error
+
+coverage:
+	@packaging/install-dependencies build test lint
+	@test -f build/coverage/build.ninja || cmake --preset coverage
+	@cmake --build build/coverage -j $(JOBS)
+	@ctest --test-dir build/coverage -j $(JOBS) --output-on-failure
+	@gcovr -r . --object-directory build/coverage --exclude '.*_test\.cc' --print-summary -o build/coverage.txt
+
+bench:
+	@packaging/install-dependencies build test fuzz
+	@test -f build/bench/build.ninja || cmake --preset bench
+	@cmake --build build/bench -j $(JOBS)
+	@bench/run build/bench
+
+fuzz:
+	@packaging/install-dependencies build fuzz
+	@test -f build/fuzz/build.ninja || cmake --preset fuzz
+	@cmake --build build/fuzz -j $(JOBS)
+	@tests/fuzz/long build/fuzz $(SECONDS_EACH)
+
+fault: build
+	@packaging/install-dependencies test
+	@tests/kill_points --all build/exa
+
+lint:
+	@packaging/install-dependencies build test lint
+	@tests/lint
+
+clean:
+	@rm -rf build

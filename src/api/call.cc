@@ -1,0 +1,262 @@
+#include "api/call.h"
+
+#include <fmt/format.h>
+
+#include "audit/digest.h"
+#include "base/quantity.h"
+#include "base/text.h"
+#include "base/time.h"
+
+namespace exa {
+namespace {
+
+constexpr std::string_view kUnreserved =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+
+bool is_parameter(std::string_view segment) { return segment.starts_with('{') && segment.ends_with('}'); }
+
+// The path's arguments if it has the row's form.
+std::optional<std::vector<std::pair<std::string, std::string>>> arguments_of(std::string_view pattern,
+                                                                             std::string_view path) {
+  const auto wanted = split(pattern, '/');
+  const auto given = split(path, '/');
+  if (wanted.size() != given.size()) return std::nullopt;
+  std::vector<std::pair<std::string, std::string>> arguments;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (!is_parameter(wanted[i])) {
+      if (wanted[i] != given[i]) return std::nullopt;
+      continue;
+    }
+    auto decoded = percent_decode(given[i]);
+    if (!decoded || decoded->empty()) return std::nullopt;
+    arguments.emplace_back(wanted[i].substr(1, wanted[i].size() - 2), *std::move(decoded));
+  }
+  return arguments;
+}
+
+const Param* find_param(const Route& route, std::string_view name, In in) {
+  const auto found = std::ranges::find_if(
+      route.params, [&](const Param& param) { return param.name == name && param.in == in; });
+  return found == route.params.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> names_in(const Route& route, In in) {
+  std::vector<std::string> names;
+  for (const Param& param : route.params) {
+    if (param.in == in) names.emplace_back(param.name);
+  }
+  return names;
+}
+
+// A text (from a path or query) as the JSON value of its kind; a number that is none stays a text,
+// for check_kind to name.
+json::value value_of(const Param& param, const std::string& text) {
+  switch (param.kind) {
+    case Kind::integer:
+      if (const auto number = parse_count(text, param.name)) return *number;
+      return json::value(text);
+    case Kind::flag:
+      if (text.empty() || text == "true" || text == "1") return true;
+      if (text == "false" || text == "0") return false;
+      return json::value(text);
+    case Kind::csv: {
+      json::array list;
+      for (const std::string_view part : split(text, ',')) {
+        if (!trim(part).empty()) list.emplace_back(trim(part));
+      }
+      return list;
+    }
+    default: return json::value(text);
+  }
+}
+
+std::string one_of(const std::vector<std::string_view>& choices) {
+  return fmt::format("{}", fmt::join(choices, ", "));
+}
+
+void check_choice(const Param& param, std::string_view text, const std::string& where,
+                  std::vector<Problem>& problems) {
+  if (param.choices.empty() || std::ranges::find(param.choices, text) != param.choices.end()) return;
+  const std::vector<std::string> known(param.choices.begin(), param.choices.end());
+  problems.push_back({where, fmt::format("\"{}\" is not one of {}", printable(text), one_of(param.choices)),
+                      did_you_mean(text, known)});
+}
+
+void check_text(const Param& param, const json::value& value, const std::string& where,
+                std::vector<Problem>& problems) {
+  if (!value.is_string()) {
+    problems.push_back({where, "is not a text", ""});
+    return;
+  }
+  const std::string_view text = value.get_string();
+  check_choice(param, text, where, problems);
+  if (param.kind == Kind::duration) {
+    if (const auto duration = parse_duration(text); !duration) {
+      problems.push_back({where, duration.error().message, ""});
+    }
+  }
+}
+
+void check_list(const Param& param, const json::value& value, const std::string& where,
+                std::vector<Problem>& problems) {
+  if (!value.is_array()) {
+    problems.push_back({where, "is not a list of texts", ""});
+    return;
+  }
+  for (size_t i = 0; i < value.get_array().size(); ++i) {
+    const std::string place = fmt::format("{}/{}", where, i);
+    const json::value& element = value.get_array()[i];
+    if (!element.is_string()) problems.push_back({place, "is not a text", ""});
+    else check_choice(param, element.get_string(), place, problems);
+  }
+}
+
+void check_kind(const Param& param, const json::value& value, std::vector<Problem>& problems) {
+  const std::string where = pointer("", param.name);
+  switch (param.kind) {
+    case Kind::integer:
+      if (!value.is_int64() || value.get_int64() < 0) problems.push_back({where, "is not a whole number", ""});
+      break;
+    case Kind::flag:
+      if (!value.is_bool()) problems.push_back({where, "is neither true nor false", ""});
+      break;
+    case Kind::decimal: break;  // its meaning (cores, GiB, a share) decides: the row's own check
+    case Kind::csv: check_list(param, value, where, problems); break;
+    default: check_text(param, value, where, problems); break;
+  }
+}
+
+void collect_query(const Route& route, const Request& request, json::object& args,
+                   std::vector<Problem>& problems) {
+  for (const auto& [key, text] : request.query) {
+    const Param* param = find_param(route, key, In::query);
+    const std::string where = pointer("", key);
+    if (param == nullptr) {
+      problems.push_back({where, "is not known here", did_you_mean(key, names_in(route, In::query))});
+    } else if (args.contains(key)) {
+      problems.push_back({where, "is given twice", ""});
+    } else {
+      args[key] = value_of(*param, text);
+    }
+  }
+}
+
+Result<void> collect_body(const Route& route, const Request& request, json::object& args,
+                          std::vector<Problem>& problems) {
+  if (request.body.empty()) return {};
+  const bool takes_file =
+      std::ranges::any_of(route.params, [](const Param& param) { return param.kind == Kind::file; });
+  EXA_ASSIGN(json::value body,
+             parse_json(request.body, "request body", takes_file ? tool_output_limits() : ReadLimits{}));
+  if (!body.is_object()) return fail(invalid("request body", {{"", "is not a JSON object", ""}}));
+  for (auto& [key, value] : body.get_object()) {
+    if (find_param(route, key, In::body) == nullptr) {
+      problems.push_back({pointer("", key), "is not known here", did_you_mean(key, names_in(route, In::body))});
+    } else if (!value.is_null()) {  // null means not given
+      args[key] = std::move(value);
+    }
+  }
+  return {};
+}
+
+json::value fallback_of(const Param& param) {
+  if (param.kind == Kind::decimal) return number_from_text(param.fallback);
+  return value_of(param, std::string(param.fallback));
+}
+
+}  // namespace
+
+std::string Call::text(std::string_view key) const { return std::string(text_or(args, key, "")); }
+
+bool Call::flag(std::string_view key) const {
+  const json::value* value = args.if_contains(key);
+  return value != nullptr && value->is_bool() && value->get_bool();
+}
+
+bool Call::has(std::string_view key) const { return args.if_contains(key) != nullptr; }
+
+int64_t Call::integer(std::string_view key, int64_t otherwise) const {
+  const json::value* value = args.if_contains(key);
+  return value != nullptr && value->is_int64() ? value->get_int64() : otherwise;
+}
+
+std::string percent_encode(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (kUnreserved.find(c) != std::string_view::npos) result += c;
+    else result += fmt::format("%{:02X}", static_cast<uint8_t>(c));
+  }
+  return result;
+}
+
+Result<std::string> percent_decode(std::string_view text) {
+  std::string result;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      result += text[i];
+      continue;
+    }
+    uint8_t byte = 0;
+    const char* begin = text.data() + i + 1;
+    if (i + 2 >= text.size() || std::from_chars(begin, begin + 2, byte, 16).ptr != begin + 2) {
+      return fail(Code::usage, "the path holds a broken %-escape");
+    }
+    result += static_cast<char>(byte);
+    i += 2;
+  }
+  return result;
+}
+
+Result<Matched> match_route(std::span<const Route> table, Method method, std::string_view path) {
+  std::vector<std::string> allowed;
+  for (const Route& route : table) {
+    auto arguments = arguments_of(route.path, path);
+    if (!arguments) continue;
+    if (route.method == method) return Matched{&route, *std::move(arguments)};
+    allowed.emplace_back(name(route.method));
+  }
+  if (allowed.empty()) return fail(Code::not_found, fmt::format("there is nothing at {}", printable(path)));
+  Error error{Code::usage, fmt::format("{} does not take {}", printable(path), name(method)), {}, "", allowed};
+  return fail(std::move(error));
+}
+
+Result<Call> make_call(const Matched& matched, const Request& request) {
+  const Route& route = *matched.route;
+  std::vector<Problem> problems;
+  Call call;
+  call.route = &route;
+  call.caller = {request.principal, request.origin, request.request_id, std::string(route.id),
+                 request.idempotency_key, "", false};
+  if (!request.idempotency_key.empty()) {
+    call.caller.request_digest = sha256_hex(fmt::format(
+        "{} {}?{}\n{}", name(request.method), request.path, fmt::join([&] {
+          std::vector<std::string> pairs;
+          for (const auto& [key, text] : request.query) pairs.push_back(key + "=" + text);
+          return pairs;
+        }(), "&"), request.body));
+  }
+  for (const auto& [key, text] : matched.path_args) call.args[key] = text;
+  collect_query(route, request, call.args, problems);
+  EXA_TRY(collect_body(route, request, call.args, problems));
+  for (const Param& param : route.params) {
+    const json::value* value = call.args.if_contains(param.name);
+    if (value != nullptr) check_kind(param, *value, problems);
+    else if (param.required) problems.push_back({pointer("", param.name), "is required", ""});
+    else if (!param.fallback.empty()) call.args[param.name] = fallback_of(param);
+  }
+  if (route.check != nullptr) {
+    // one problem a place is enough, and the row's own rule says more than the type's
+    std::vector<Problem> own = route.check(call.args);
+    std::erase_if(problems, [&](const Problem& problem) {
+      return std::ranges::find(own, problem.where, &Problem::where) != own.end();
+    });
+    problems.insert(problems.begin(), std::make_move_iterator(own.begin()), std::make_move_iterator(own.end()));
+  }
+  call.caller.dry_run = call.flag("dry_run");
+  if (!problems.empty()) {
+    return fail(invalid(route.command.empty() ? route.id : fmt::format("exa {}", route.command), std::move(problems)));
+  }
+  return call;
+}
+
+}  // namespace exa

@@ -1,0 +1,23 @@
+// Request -> call: the path is matched, arguments are collected from path, query and body, and
+// checked against the row. Pure.
+#pragma once
+
+#include "api/route.h"
+
+namespace exa {
+
+struct Matched {
+  const Route* route = nullptr;
+  std::vector<std::pair<std::string, std::string>> path_args;  // decoded
+};
+
+// not_found for an unknown path; usage with the allowed methods for another method.
+Result<Matched> match_route(std::span<const Route> table, Method method, std::string_view path);
+
+// All problems at once: unknown and missing arguments, wrong types, choices, and the row's own check.
+Result<Call> make_call(const Matched& matched, const Request& request);
+
+std::string percent_encode(std::string_view text);
+Result<std::string> percent_decode(std::string_view text);
+
+}  // namespace exa

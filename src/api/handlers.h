@@ -1,0 +1,27 @@
+// The handlers behind the route table: arguments out of a call, a use case, a reply. Nothing else.
+#pragma once
+
+#include "api/route.h"
+#include "service/service.h"
+
+namespace exa {
+
+Reply reply_of(Answer answer);
+inline Result<Reply> reply_of(Result<Answer> answer) {
+  if (!answer) return fail(std::move(answer).error());
+  return reply_of(*std::move(answer));
+}
+
+// The rows, by group. Shared parameters of rows:
+Param project_param();
+Param dry_run_param();
+Param limit_param();
+Param cursor_param();
+
+std::vector<Route> profile_routes();
+std::vector<Route> consumer_routes();
+std::vector<Route> cluster_routes();
+std::vector<Route> audit_routes();
+std::vector<Route> project_routes();
+
+}  // namespace exa

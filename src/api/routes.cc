@@ -1,0 +1,138 @@
+#include "api/route.h"
+
+#include <fmt/format.h>
+
+#include "api/call.h"
+#include "api/handlers.h"
+
+namespace exa {
+namespace {
+
+std::vector<Route> all_routes() {
+  std::vector<Route> table;
+  for (auto* group : {profile_routes, consumer_routes, cluster_routes, audit_routes, project_routes}) {
+    for (Route& route : group()) table.push_back(std::move(route));
+  }
+  for (const Route& route : table) {
+    // a route nobody answers, or that authorisation knows nothing of, must not exist
+    EXA_ASSERT(route.handler != nullptr && !route.action.empty());
+  }
+  return table;
+}
+
+std::string as_query_text(const json::value& value) {
+  if (value.is_string()) return std::string(value.get_string());
+  if (!value.is_array()) return to_text(value);
+  std::vector<std::string> parts;
+  for (const json::value& element : value.get_array()) parts.push_back(as_query_text(element));
+  return fmt::format("{}", fmt::join(parts, ","));
+}
+
+}  // namespace
+
+std::span<const Route> routes() {
+  static const std::vector<Route> table = all_routes();
+  return table;
+}
+
+const Route* find_route(std::string_view id) {
+  const auto table = routes();
+  const auto found = std::ranges::find(table, id, &Route::id);
+  return found == table.end() ? nullptr : &*found;
+}
+
+const Route* find_command(std::string_view command) {
+  const auto table = routes();
+  const auto found = std::ranges::find(table, command, &Route::command);
+  return found == table.end() ? nullptr : &*found;
+}
+
+std::string_view name(Method method) {
+  switch (method) {
+    case Method::get: return "GET";
+    case Method::put: return "PUT";
+    case Method::post: return "POST";
+    case Method::del: return "DELETE";
+  }
+  return "";
+}
+
+std::string_view name(Tier tier) {
+  switch (tier) {
+    case Tier::read_only: return "read-only";
+    case Tier::mutating: return "mutating";
+    case Tier::destructive: return "destructive";
+  }
+  return "";
+}
+
+std::string_view name(Kind kind) {
+  switch (kind) {
+    case Kind::text: return "text";
+    case Kind::integer: return "integer";
+    case Kind::decimal: return "decimal";
+    case Kind::flag: return "flag";
+    case Kind::csv: return "csv";
+    case Kind::choice: return "choice";
+    case Kind::duration: return "duration";
+    case Kind::file: return "file";
+  }
+  return "";
+}
+
+Reply reply_of(Answer answer) {
+  Reply reply;
+  reply.status = answer.status;
+  reply.exit_code = answer.exit_code;
+  reply.notices = std::move(answer.notices);
+  if (answer.text) {
+    reply.content_type = "application/jsonl";
+    reply.body = *std::move(answer.text);
+  } else {
+    reply.body = to_pretty_text(answer.body);
+  }
+  return reply;
+}
+
+Request build_request(const Route& route, const json::object& args) {
+  Request request;
+  request.method = route.method;
+  std::string path(route.path);
+  json::object body;
+  for (const Param& param : route.params) {
+    const json::value* value = args.if_contains(param.name);
+    if (value == nullptr) continue;
+    switch (param.in) {
+      case In::path: {
+        const std::string slot = fmt::format("{{{}}}", param.name);
+        path.replace(path.find(slot), slot.size(), percent_encode(as_query_text(*value)));
+        break;
+      }
+      case In::query: request.query.emplace_back(param.name, as_query_text(*value)); break;
+      case In::body: body[param.name] = *value; break;
+    }
+  }
+  request.path = std::move(path);
+  if (!body.empty()) request.body = to_text(body);
+  return request;
+}
+
+Param project_param() {
+  return {.name = "project", .flag = "--project", .help = "the project it belongs to", .fallback = "default",
+          .completes = "project"};
+}
+
+Param dry_run_param() {
+  return {.name = "dry_run", .kind = Kind::flag, .flag = "--dry-run", .help = "check everything, change nothing"};
+}
+
+Param limit_param() {
+  return {.name = "limit", .kind = Kind::integer, .flag = "--limit", .help = "at most this many (1 to 1000)",
+          .fallback = "50"};
+}
+
+Param cursor_param() {
+  return {.name = "cursor", .flag = "--cursor", .help = "go on after an earlier page: its next_cursor"};
+}
+
+}  // namespace exa

@@ -1,0 +1,42 @@
+// The service in this process, on a local data folder: what a command talks to when no server is
+// named. The operating-system user owns the folder and may do everything (semantics §9).
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "api/router.h"
+#include "service/service.h"
+
+namespace exa {
+
+// --data, else $EXA_HOME, else $XDG_DATA_HOME/exa, else ~/.local/share/exa.
+using EnvironmentLookup = std::function<std::optional<std::string>(const std::string& name)>;
+Result<std::filesystem::path> data_folder(const std::optional<std::string>& given, const EnvironmentLookup& env);
+
+Principal operating_system_user();
+std::string process_origin();  // "host:pid"
+std::string new_id();          // 26 characters, sortable by time
+
+// Opens the folder at the first request, so that commands which need no store never touch it.
+class LocalServer {
+ public:
+  explicit LocalServer(std::filesystem::path folder, Clock clock = system_clock());
+  ~LocalServer();
+
+  // Fills in who asks and from where.
+  Reply handle(Request request);
+
+ private:
+  struct Opened;
+  Result<void> open();
+
+  std::filesystem::path folder_;
+  Clock clock_;
+  std::unique_ptr<Opened> opened_;
+};
+
+}  // namespace exa

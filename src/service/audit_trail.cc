@@ -1,0 +1,135 @@
+#include "service/audit_trail.h"
+
+#include <random>
+
+#include <fmt/format.h>
+
+#include "audit/key_file.h"
+
+namespace exa {
+namespace {
+
+constexpr std::string_view kKeyFile = "audit.key";
+constexpr std::string_view kPublicKeyFile = "audit.pub";
+constexpr std::string_view kCheckpointFile = "checkpoint";
+
+std::string new_log_id() {
+  std::random_device source;
+  return fmt::format("{:08x}{:08x}", source(), source());
+}
+
+struct LogState {
+  std::string log_id;
+  Frontier frontier;
+  Time last_time;
+};
+
+Result<std::optional<LogState>> load_state(Transaction& tx) {
+  EXA_ASSIGN(const auto rows, tx.rows("SELECT log_id, frontier, last_time FROM audit_state WHERE one = 1"));
+  std::optional<LogState> state;
+  if (rows.empty()) return state;
+  EXA_ASSIGN(Frontier frontier, frontier_from_bytes(rows[0].bytes(1)));
+  state = {rows[0].text(0), std::move(frontier), Time{rows[0].integer(2)}};
+  return state;
+}
+
+Result<void> store_state(Transaction& tx, const LogState& state) {
+  EXA_TRY(tx.change("INSERT INTO audit_state (one, log_id, frontier, last_time) VALUES (1, $1, $2, $3) "
+                    "ON CONFLICT (one) DO UPDATE SET frontier = $2, last_time = $3",
+                    {state.log_id, Bytes{to_bytes(state.frontier)}, state.last_time.micros}));
+  return {};
+}
+
+template <typename T>
+Result<std::optional<T>> unless_missing(Result<T> value) {
+  if (value) return std::optional<T>(std::move(*value));
+  if (value.error().code == Code::not_found) return std::optional<T>();
+  return fail(std::move(value).error());
+}
+
+}  // namespace
+
+AuditTrail::AuditTrail(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+Result<std::optional<std::string>> AuditTrail::stored_checkpoint() const {
+  return unless_missing(read_checkpoint_file(folder_ / kCheckpointFile));
+}
+
+Result<std::optional<PublicKey>> AuditTrail::public_key() const {
+  return unless_missing(read_public_key_file(folder_ / kPublicKeyFile));
+}
+
+// The key is made before the first entry is: a crash between the two leaves a key without a log,
+// which the next start takes up. A log without its key was robbed of it.
+Result<void> AuditTrail::load_key(const std::optional<std::string>& log_id_in_store) {
+  if (key_) return {};
+  EXA_ASSIGN(auto stored, unless_missing(load_key_file(folder_ / kKeyFile)));
+  if (!stored) {
+    if (log_id_in_store) {
+      return fail(Code::audit_broken,
+                  fmt::format("{} is missing: the log {} cannot be continued without its key",
+                              (folder_ / kKeyFile).string(), *log_id_in_store),
+                  "exa audit verify");
+    }
+    EXA_TRY(create_key_file(folder_ / kKeyFile, SigningKey::generate(new_log_id())));
+    EXA_ASSIGN(SigningKey fresh, load_key_file(folder_ / kKeyFile));
+    stored = std::move(fresh);
+  }
+  if (log_id_in_store && stored->public_key().name != origin_of(*log_id_in_store)) {
+    return fail(Code::audit_broken,
+                fmt::format("{} is the key of {}, but the database holds the log {}",
+                            (folder_ / kKeyFile).string(), stored->public_key().name, *log_id_in_store),
+                "exa audit verify");
+  }
+  EXA_ASSIGN(const auto published, public_key());
+  if (!published) EXA_TRY(write_public_key_file(folder_ / kPublicKeyFile, stored->public_key()));
+  key_ = std::move(stored);
+  return {};
+}
+
+// The checkpoint may be older than the log (the process died between commit and signature), never
+// newer. Whether its beginning is the same history is for `exa audit verify`, which reads it all.
+Result<void> AuditTrail::agree_with_checkpoint(const Frontier& frontier) const {
+  EXA_ASSIGN(const auto text, stored_checkpoint());
+  if (!text) return {};
+  EXA_ASSIGN(const Checkpoint checkpoint, verify_checkpoint(*text, key_->public_key()));
+  const bool shorter = frontier.size < checkpoint.size;
+  const bool differs = frontier.size == checkpoint.size && root(frontier) != checkpoint.root;
+  if (!shorter && !differs) return {};
+  return fail(Code::audit_broken,
+              shorter ? fmt::format("the audit log holds {} entries, but {} were signed: it was cut, or an old "
+                                    "copy of the database was restored",
+                                    frontier.size, checkpoint.size)
+                      : std::string("the audit log differs from what its last checkpoint signed"),
+              "exa audit verify");
+}
+
+Result<void> AuditTrail::append(Transaction& tx, AuditEntry entry) {
+  appended_.reset();
+  EXA_ASSIGN(auto state, load_state(tx));
+  EXA_TRY(load_key(state ? std::optional(state->log_id) : std::nullopt));
+  if (!state) {
+    constexpr std::string_view kOriginPrefix = "exa/audit/";
+    state = LogState{key_->public_key().name.substr(kOriginPrefix.size()), {}, {}};
+  }
+  EXA_TRY(agree_with_checkpoint(state->frontier));
+  entry.index = static_cast<int64_t>(state->frontier.size);
+  entry.time = std::max(entry.time, state->last_time);  // a clock set back must not reorder the log
+  EXA_ASSIGN(const std::string leaf, leaf_text(entry));
+  const Hash hash = leaf_hash(leaf);
+  EXA_TRY(tx.change("INSERT INTO audit_entry (idx, leaf, leaf_hash) VALUES ($1, $2, $3)",
+                    {entry.index, leaf, Bytes{std::string(bytes_of(hash))}}));
+  exa::append(state->frontier, hash);
+  state->last_time = entry.time;
+  EXA_TRY(store_state(tx, *state));
+  appended_ = state->frontier;
+  return {};
+}
+
+Result<void> AuditTrail::sign_checkpoint(Time now) {
+  if (!appended_ || !key_) return {};
+  const Checkpoint checkpoint{key_->public_key().name, appended_->size, root(*appended_), now};
+  return write_checkpoint_file(folder_ / kCheckpointFile, exa::sign_checkpoint(checkpoint, *key_));
+}
+
+}  // namespace exa

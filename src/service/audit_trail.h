@@ -1,0 +1,45 @@
+// The audit log where it meets the store and the data folder: appends in the caller's transaction,
+// signs a checkpoint after each commit, and refuses changes once the log contradicts the last
+// checkpoint. The pure part (tree, entries, proofs) is audit/.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "audit/checkpoint.h"
+#include "audit/entry.h"
+#include "audit/key.h"
+#include "audit/merkle.h"
+#include "store/store.h"
+
+namespace exa {
+
+class AuditTrail {
+ public:
+  // The folder holds audit.key (0600), audit.pub and checkpoint; made at the first append.
+  explicit AuditTrail(std::filesystem::path folder);
+
+  // Gives the entry its index and appends it. audit_broken when the log is shorter than, or differs
+  // from, the last signed checkpoint: the database was cut, edited or replaced by an old copy.
+  Result<void> append(Transaction& tx, AuditEntry entry);
+
+  // Signs and stores the checkpoint of what `append` last wrote; to be called after its commit while
+  // no other process can write. An error is worth a notice, not a failure: the change is durable and
+  // the next checkpoint covers it.
+  Result<void> sign_checkpoint(Time now);
+
+  // The last stored checkpoint note, if there is one; and the public key.
+  Result<std::optional<std::string>> stored_checkpoint() const;
+  Result<std::optional<PublicKey>> public_key() const;
+
+ private:
+  Result<void> load_key(const std::optional<std::string>& log_id_in_store);
+  Result<void> agree_with_checkpoint(const Frontier& frontier) const;
+
+  std::filesystem::path folder_;
+  std::optional<SigningKey> key_;
+  std::optional<Frontier> appended_;
+};
+
+}  // namespace exa

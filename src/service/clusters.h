@@ -1,0 +1,61 @@
+// Clusters, their snapshots and the probes that made them. Semantics §2 and §4.
+#pragma once
+
+#include "hardware/inventory.h"
+#include "resolve/resolve.h"
+#include "service/service.h"
+
+namespace exa {
+
+struct Cluster {
+  std::string uid;
+  std::string name;
+  ClusterAddress address;
+  Duration max_age = minutes(15);  // a snapshot older than this verifies nothing
+  Time created_at;
+  std::string created_by;
+};
+
+struct SnapshotHead {
+  std::string id;
+  Time taken_at;
+  std::string source;   // "local", "ssh …", "file hpc.json"
+  bool declared = false;
+  json::value capacity;  // counts, as in hardware/inventory_json.h
+};
+
+struct ProbeFailure {
+  Time at;
+  std::string code;
+  std::string message;
+};
+
+// not_found names close spellings.
+Result<Cluster> find_cluster(Transaction& tx, const std::string& name);
+Result<std::optional<SnapshotHead>> newest_snapshot(Transaction& tx, const Cluster& cluster);
+Result<Inventory> load_inventory(Transaction& tx, const std::string& snapshot_id);
+
+struct AddCluster {
+  std::string name;
+  ClusterAddress address;
+  Duration max_age = minutes(15);
+};
+Result<Answer> add_cluster(Service& service, const Caller& caller, const AddCluster& what);
+Result<Answer> list_clusters(Service& service);
+Result<Answer> show_cluster(Service& service, const std::string& name, bool with_nodes);
+Result<Answer> remove_cluster(Service& service, const Caller& caller, const std::string& name, bool force,
+                              const std::string& reason);
+
+struct DiscoverCluster {
+  std::string name;
+  std::optional<std::string> file;  // content of a saved capture or of tool output, instead of a probe
+};
+// A failed probe keeps the last good snapshot and records the failure.
+Result<Answer> discover_cluster(Service& service, const Caller& caller, const DiscoverCluster& what);
+
+// Everything a probe reads, verbatim, for --from: stores nothing.
+Result<Answer> capture_cluster(Service& service, const std::string& name);
+
+json::object to_json(const Cluster& cluster);
+
+}  // namespace exa

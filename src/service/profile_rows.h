@@ -1,0 +1,82 @@
+// Profiles in the store: heads, versions, labels, tombstones. Every function is one step inside the
+// caller's transaction.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "profile/hardware_profile.h"
+#include "profile/reference.h"
+#include "store/store.h"
+
+namespace exa {
+
+struct Deprecation {
+  int64_t version = 0;   // 0: the whole name
+  std::string redirect;  // "name" or "name@3": what to use instead
+  std::string reason;
+  Time at;
+  std::string by;
+};
+
+struct StoredVersion {
+  HardwareProfile profile;
+  std::vector<std::string> labels;         // that point at it, sorted
+  std::optional<Time> deleted_at;          // a tombstone
+  std::string deleted_by;
+  std::optional<Deprecation> deprecation;  // its own, else the whole name's
+};
+
+struct LabelMove {
+  std::string label;
+  std::optional<int64_t> from_version;
+  std::optional<int64_t> to_version;  // none: the label was dropped
+  Time at;
+  std::string by;
+};
+
+// One name of a list: its active version, or none.
+struct ProfileHead {
+  std::string name;
+  std::optional<StoredVersion> active;
+  int64_t latest_version = 0;  // that is not deleted
+  std::vector<std::pair<std::string, int64_t>> labels;
+};
+
+Result<void> require_project(Transaction& tx, const std::string& project);
+
+// Versions in ascending order; tombstones only when asked for. Empty when the name is unknown.
+Result<std::vector<StoredVersion>> load_versions(Transaction& tx, const std::string& project,
+                                                 const std::string& name, bool with_tombstones);
+
+// What a reference means now: a version, a label, or (neither given) the label active. not_found says
+// which part is missing, and names close spellings, labels and versions there are.
+Result<StoredVersion> find_profile(Transaction& tx, const std::string& project, const ProfileRef& ref);
+
+struct HeadQuery {
+  std::string project;
+  std::string after;   // names greater than this
+  int64_t limit = 50;
+};
+Result<std::vector<ProfileHead>> load_heads(Transaction& tx, const HeadQuery& query);
+
+// The next version number of the name, never given before, even if everything was deleted since.
+Result<int64_t> take_version_number(Transaction& tx, const std::string& project, const std::string& name);
+Result<void> insert_version(Transaction& tx, const HardwareProfile& profile);
+Result<void> bury_version(Transaction& tx, const std::string& project, const std::string& name,
+                          int64_t version, Time at, const std::string& by);
+
+// Moves (or, without a version, drops) a label and keeps the move in its history.
+Result<void> move_label(Transaction& tx, const std::string& project, const std::string& name,
+                        const std::string& label, std::optional<int64_t> version, Time at,
+                        const std::string& by);
+Result<std::vector<LabelMove>> load_label_moves(Transaction& tx, const std::string& project,
+                                                const std::string& name);
+
+// Replaces or (without a value) removes the deprecation of a version, or of the whole name (0).
+Result<void> store_deprecation(Transaction& tx, const std::string& project, const std::string& name,
+                               int64_t version_or_zero, const std::optional<Deprecation>& deprecation);
+
+}  // namespace exa

@@ -1,0 +1,181 @@
+#include "service/resolutions.h"
+
+#include <fmt/format.h>
+
+#include "discover/readers.h"
+#include "hardware/inventory_json.h"
+#include "resolve/suggest.h"
+
+namespace exa {
+namespace {
+
+Observation observation_of(const Fleet& fleet, const SnapshotHead& head) {
+  return {&fleet, head.id, head.taken_at, head.declared};
+}
+
+Resolution resolve_seen(const Shape& shape, const Cluster& cluster, const SnapshotHead& head, const Fleet& fleet,
+                        Time now) {
+  return resolve({shape, cluster.name, observation_of(fleet, head), cluster.max_age, now});
+}
+
+Result<void> keep(Transaction& tx, const std::string& project, const std::string& name, int64_t version,
+                  const std::string& cluster_uid, const Resolution& resolution, const SnapshotHead& head, Time now) {
+  const json::array unconfirmed(resolution.unconfirmed.begin(), resolution.unconfirmed.end());
+  EXA_TRY(tx.change(
+      "INSERT INTO resolution (project, name, version, cluster_uid, status, cause, reason, unconfirmed, "
+      "snapshot_id, snapshot_taken_at, resolved_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) "
+      "ON CONFLICT (project, name, version, cluster_uid) DO UPDATE SET status = $5, cause = $6, reason = $7, "
+      "unconfirmed = $8, snapshot_id = $9, snapshot_taken_at = $10, resolved_at = $11",
+      {project, name, version, cluster_uid, std::string(exa::name(resolution.status)),
+       std::string(exa::name(resolution.cause)), resolution.reason, to_text(unconfirmed), head.id,
+       head.taken_at.micros, now.micros}));
+  return {};
+}
+
+// One kept answer as lists show it. What was verified stays so only while the snapshot is young.
+Result<json::object> kept_json(const Row& row, Time now) {
+  std::string status = row.text(1);
+  std::string cause = row.text(2);
+  std::string reason = row.text(3);
+  EXA_ASSIGN(json::value unconfirmed, parse_json(row.text(4), "stored resolution"));
+  const Time taken_at{row.integer(6)};
+  const Duration max_age{row.integer(8)};
+  if (status == name(Status::verified) && now - taken_at > max_age) {
+    status = name(Status::degraded);
+    cause = name(Cause::stale_snapshot);
+    reason = fmt::format("it was verified, but the snapshot is {} old (at most {} counts)",
+                         format_age(now - taken_at), format_duration(max_age));
+    unconfirmed.as_array().emplace_back("snapshot_age");
+  }
+  return json::object{{"cluster", row.text(0)},
+                      {"status", status},
+                      {"cause", cause},
+                      {"reason", reason},
+                      {"unconfirmed", std::move(unconfirmed)},
+                      {"snapshot_id", row.text(5)},
+                      {"snapshot_taken_at", format_rfc3339(taken_at)},
+                      {"resolved_at", format_rfc3339(Time{row.integer(7)})}};
+}
+
+constexpr std::string_view kKeptColumns =
+    "c.name, r.status, r.cause, r.reason, r.unconfirmed, r.snapshot_id, r.snapshot_taken_at, r.resolved_at, "
+    "c.max_age";
+
+// A file instead of a cluster: read now, as old as its capture says (tool output: as of now).
+Result<Resolution> resolve_file(const Shape& shape, const std::string& text, Time now) {
+  EXA_ASSIGN(const Capture capture, capture_from_file(text, "--snapshot", std::nullopt, now));
+  EXA_ASSIGN(const Inventory inventory, read_capture(capture));
+  const Fleet fleet = build_fleet(inventory);
+  return resolve({shape, "the snapshot file", {&fleet, "file", capture.taken_at, false}, minutes(15), now});
+}
+
+}  // namespace
+
+Result<Resolution> resolve_on(Transaction& tx, const Shape& shape, const std::string& cluster_name, Time now) {
+  if (cluster_name.empty()) return resolve({shape, "", {}, minutes(15), now});
+  EXA_ASSIGN(const Cluster cluster, find_cluster(tx, cluster_name));
+  EXA_ASSIGN(const auto head, newest_snapshot(tx, cluster));
+  if (!head) return resolve({shape, cluster.name, {}, cluster.max_age, now});
+  EXA_ASSIGN(const Inventory inventory, load_inventory(tx, head->id));
+  return resolve_seen(shape, cluster, *head, build_fleet(inventory), now);
+}
+
+Result<Answer> resolve_profile(Service& service, const ResolveProfile& what) {
+  return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
+    const Time now = service.now();
+    EXA_ASSIGN(const StoredVersion stored, find_profile(tx, what.project, what.ref));
+    if (what.surface) EXA_TRY(check_applicable(stored.profile, *what.surface));
+    EXA_ASSIGN(const Resolution resolution, what.snapshot_file
+                                                ? resolve_file(stored.profile.shape, *what.snapshot_file, now)
+                                                : resolve_on(tx, stored.profile.shape, what.cluster, now));
+    Answer answer;
+    answer.body = {{"name", stored.profile.name},
+                   {"version", stored.profile.version},
+                   {"project", stored.profile.project}};
+    for (auto& member : to_json(resolution)) answer.body[member.key()] = member.value();
+    const std::string status(name(resolution.status));
+    if (resolution.status == Status::unresolvable) answer.exit_code = info(Code::unresolvable).exit_code;
+    if (std::ranges::find(what.fail_on, status) != what.fail_on.end()) {
+      answer.exit_code = info(Code::fail_on).exit_code;
+    }
+    if (stored.deprecation) {
+      answer.notices.push_back(fmt::format("{}@{} is retired{}; use {} instead", stored.profile.name,
+                                           stored.profile.version,
+                                           stored.deprecation->reason.empty() ? "" : ": " + stored.deprecation->reason,
+                                           stored.deprecation->redirect));
+    }
+    if (resolution.cause == Cause::no_snapshot) {
+      answer.notices.push_back(fmt::format("nothing is known about {} yet; next: exa cluster discover {}",
+                                           what.cluster, what.cluster));
+    }
+    return answer;
+  });
+}
+
+Result<json::array> last_resolutions(Transaction& tx, const std::string& project, const std::string& name,
+                                     int64_t version, Time now) {
+  EXA_ASSIGN(const auto rows,
+             tx.rows(fmt::format("SELECT {} FROM resolution r JOIN cluster c ON c.uid = r.cluster_uid "
+                                 "WHERE r.project = $1 AND r.name = $2 AND r.version = $3 ORDER BY c.name",
+                                 kKeptColumns),
+                     {project, name, version}));
+  json::array list;
+  for (const Row& row : rows) {
+    EXA_ASSIGN(json::object kept, kept_json(row, now));
+    list.emplace_back(std::move(kept));
+  }
+  return list;
+}
+
+Result<ResolutionsByName> last_resolutions_of_page(Transaction& tx, const std::string& project,
+                                                   const std::string& after, const std::string& last, Time now) {
+  EXA_ASSIGN(const auto rows,
+             tx.rows(fmt::format("SELECT {}, r.name FROM resolution r JOIN cluster c ON c.uid = r.cluster_uid "
+                                 "JOIN profile_label l ON l.project = r.project AND l.name = r.name "
+                                 "AND l.label = 'active' AND l.version = r.version "
+                                 "WHERE r.project = $1 AND r.name > $2 AND r.name <= $3 ORDER BY r.name, c.name",
+                                 kKeptColumns),
+                     {project, after, last}));
+  ResolutionsByName result;
+  for (const Row& row : rows) {
+    EXA_ASSIGN(json::object kept, kept_json(row, now));
+    result[row.text(9)].emplace_back(std::move(kept));
+  }
+  return result;
+}
+
+Result<void> refresh_version(Transaction& tx, const HardwareProfile& profile, Time now) {
+  EXA_ASSIGN(const auto rows, tx.rows("SELECT name FROM cluster WHERE removed_at IS NULL"));
+  for (const Row& row : rows) {
+    EXA_ASSIGN(const Cluster cluster, find_cluster(tx, row.text(0)));
+    EXA_ASSIGN(const auto head, newest_snapshot(tx, cluster));
+    if (!head) continue;
+    EXA_ASSIGN(const Inventory inventory, load_inventory(tx, head->id));
+    const Resolution resolution = resolve_seen(profile.shape, cluster, *head, build_fleet(inventory), now);
+    EXA_TRY(keep(tx, profile.project, profile.name, profile.version, cluster.uid, resolution, *head, now));
+  }
+  return {};
+}
+
+Result<void> refresh_cluster(Transaction& tx, const Cluster& cluster, const SnapshotHead& head,
+                             const Inventory& inventory, Time now) {
+  const Fleet fleet = build_fleet(inventory);
+  // active versions, and those that somebody runs on here
+  EXA_ASSIGN(const auto rows,
+             tx.rows("SELECT DISTINCT v.project, v.name, v.version, v.shape FROM profile_version v "
+                     "LEFT JOIN profile_label l ON l.project = v.project AND l.name = v.name AND "
+                     "l.version = v.version AND l.label = 'active' "
+                     "LEFT JOIN consumer u ON u.project = v.project AND u.profile = v.name AND "
+                     "u.version = v.version AND u.cluster = $1 "
+                     "WHERE v.deleted_at IS NULL AND (l.label IS NOT NULL OR u.ref IS NOT NULL)",
+                     {cluster.name}));
+  for (const Row& row : rows) {
+    EXA_ASSIGN(const json::value value, parse_json(row.text(3), "stored shape"));
+    EXA_ASSIGN(const Shape shape, shape_from_json(value.as_object()));
+    EXA_TRY(keep(tx, row.text(0), row.text(1), row.integer(2), cluster.uid,
+                 resolve_seen(shape, cluster, head, fleet, now), head, now));
+  }
+  return {};
+}
+
+}  // namespace exa

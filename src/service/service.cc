@@ -1,0 +1,142 @@
+#include "service/service.h"
+
+#include <fmt/format.h>
+
+#include "audit/digest.h"
+
+namespace exa {
+namespace {
+
+constexpr Duration kReplayWindow = hours(24);
+
+AuditEntry entry_for(const Caller& caller, Time now) {
+  AuditEntry entry;
+  entry.time = now;
+  entry.actor_kind = caller.principal.kind;
+  entry.actor_name = caller.principal.name;
+  entry.actor_id = caller.principal.id;
+  entry.origin = caller.origin;
+  entry.action = caller.action;
+  return entry;
+}
+
+std::string digest_of(const std::optional<json::value>& value) {
+  return value ? sha256_hex(to_canonical_text(*value)) : std::string();
+}
+
+AuditEntry done_entry(const Caller& caller, Time now, const Deed& deed) {
+  AuditEntry entry = entry_for(caller, now);
+  entry.object_kind = deed.object_kind;
+  entry.object_name = deed.object_name;
+  entry.project = deed.project;
+  entry.object_version = deed.version;
+  entry.outcome = "done";
+  entry.reason = deed.reason;
+  entry.before_digest = digest_of(deed.before);
+  entry.after_digest = digest_of(deed.after);
+  entry.details = deed.details;
+  return entry;
+}
+
+// A refused change names what was attempted. The name is what the caller typed, cut to a length that
+// a log line bears.
+AuditEntry refused_entry(const Caller& caller, Time now, const json::object& args, const Error& error) {
+  constexpr size_t kMostText = 256;
+  const auto cut = [&](std::string_view text) { return std::string(text.substr(0, kMostText)); };
+  AuditEntry entry = entry_for(caller, now);
+  entry.object_kind = caller.action.substr(0, caller.action.find('.'));
+  entry.object_name = cut(text_or(args, "name", ""));
+  entry.project = cut(text_or(args, "project", ""));
+  entry.outcome = "refused";
+  entry.error_code = info(error.code).name;
+  entry.reason = cut(error.message);
+  return entry;
+}
+
+bool store_can_record(Code code) {
+  switch (code) {
+    case Code::store_unwritable:
+    case Code::store_full:
+    case Code::store_locked:
+    case Code::store_newer:
+    case Code::store_damaged:
+    case Code::audit_broken: return false;
+    default: return true;
+  }
+}
+
+}  // namespace
+
+Service::Service(Store& store, AuditTrail& trail, Surroundings around)
+    : store_(store), trail_(trail), around_(std::move(around)) {}
+
+Result<Answer> Service::mutate(const Caller& caller, const Change& change) {
+  std::optional<Answer> answer;
+  Deed deed;
+  if (caller.dry_run) {
+    EXA_TRY(store_.rehearse([&](Transaction& tx) -> Result<void> {
+      EXA_ASSIGN(answer, change(tx, deed));
+      return {};
+    }));
+    answer->notices.emplace_back("dry run: nothing was changed");
+    return *std::move(answer);
+  }
+  bool replay = false;
+  Result<void> checkpoint;
+  EXA_TRY(store_.write(
+      [&](Transaction& tx) -> Result<void> {
+        EXA_ASSIGN(answer, replayed(tx, caller));
+        replay = answer.has_value();
+        if (replay) return {};
+        EXA_ASSIGN(answer, change(tx, deed));
+        EXA_TRY(trail_.append(tx, done_entry(caller, now(), deed)));
+        return keep_for_replay(tx, caller, *answer);
+      },
+      [&] {
+        if (!replay) checkpoint = trail_.sign_checkpoint(now());
+      }));
+  if (!checkpoint) {
+    answer->notices.push_back(fmt::format(
+        "the change is stored, but its audit checkpoint could not be written: {}", checkpoint.error().message));
+  }
+  return *std::move(answer);
+}
+
+void Service::record_refusal(const Caller& caller, const json::object& args, const Error& error) {
+  if (caller.dry_run || !store_can_record(error.code)) return;
+  // A refusal that cannot be recorded changes nothing about the refusal; the caller already has the
+  // first error, which says more than a second one would.
+  const Result<void> recorded = store_.write(
+      [&](Transaction& tx) { return trail_.append(tx, refused_entry(caller, now(), args, error)); },
+      [&] { [[maybe_unused]] const auto signed_now = trail_.sign_checkpoint(now()); });
+  static_cast<void>(recorded);
+}
+
+Result<std::optional<Answer>> Service::replayed(Transaction& tx, const Caller& caller) {
+  std::optional<Answer> none;
+  if (caller.idempotency_key.empty()) return none;
+  EXA_TRY(tx.change("DELETE FROM idempotency WHERE kept_at < $1", {now().micros - kReplayWindow.micros}));
+  EXA_ASSIGN(const auto rows,
+             tx.rows("SELECT request_digest, status, body FROM idempotency WHERE principal = $1 AND key = $2",
+                     {caller.principal.id, caller.idempotency_key}));
+  if (rows.empty()) return none;
+  if (rows[0].text(0) != caller.request_digest) {
+    return fail(Code::conflict, "this idempotency key was used for a different request; use a new key");
+  }
+  EXA_ASSIGN(json::value body, parse_json(rows[0].text(2), "kept reply"));
+  Answer answer;
+  answer.body = std::move(body.as_object());
+  answer.status = static_cast<int>(rows[0].integer(1));
+  answer.notices.emplace_back("this request was done before; its first answer is repeated");
+  return std::optional(std::move(answer));
+}
+
+Result<void> Service::keep_for_replay(Transaction& tx, const Caller& caller, const Answer& answer) {
+  if (caller.idempotency_key.empty()) return {};
+  EXA_TRY(tx.change("INSERT INTO idempotency VALUES ($1, $2, $3, $4, $5, $6)",
+                    {caller.principal.id, caller.idempotency_key, caller.request_digest,
+                     int64_t{answer.status}, to_text(answer.body), now().micros}));
+  return {};
+}
+
+}  // namespace exa

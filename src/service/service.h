@@ -1,0 +1,74 @@
+// The use cases' common ground: one transaction = state + audit entry + idempotency record.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/time.h"
+#include "discover/probe.h"
+#include "service/audit_trail.h"
+#include "service/caller.h"
+#include "store/store.h"
+
+namespace exa {
+
+// The edges, passed in so that tests decide the time and what a cluster answers.
+struct Surroundings {
+  Clock clock;
+  std::function<std::string()> new_id;  // unique, sortable by time
+  std::function<Result<Capture>(const ClusterAddress&)> probe;
+};
+
+// What a use case answers, before it becomes a reply.
+struct Answer {
+  json::object body;
+  int status = 200;
+  int exit_code = 0;
+  std::vector<std::string> notices;
+  std::optional<std::string> text;  // instead of `body`: JSON lines
+};
+
+// What a change was about, for its audit entry. The use case fills it in as it learns it.
+struct Deed {
+  std::string object_kind;
+  std::string object_name;
+  std::string project;
+  std::optional<int64_t> version;
+  std::optional<json::value> before;  // digested, not stored
+  std::optional<json::value> after;
+  std::string reason;                 // why, in the caller's words (--reason)
+  json::object details;               // small facts worth reading later; never a secret
+};
+
+class Service {
+ public:
+  Service(Store& store, AuditTrail& trail, Surroundings around);
+
+  Store& store() { return store_; }
+  AuditTrail& trail() { return trail_; }
+  Time now() const { return around_.clock(); }
+  const Surroundings& around() const { return around_; }
+
+  using Change = std::function<Result<Answer>(Transaction&, Deed&)>;
+
+  // Runs `change` in one transaction with its audit entry and idempotency record; with
+  // caller.dry_run nothing is kept. Refusals are recorded by record_refusal, in the router.
+  Result<Answer> mutate(const Caller& caller, const Change& change);
+
+  // A mutation that was refused is an entry of its own. Errors of the store itself cannot be recorded
+  // and are not.
+  void record_refusal(const Caller& caller, const json::object& args, const Error& error);
+
+ private:
+  Result<std::optional<Answer>> replayed(Transaction& tx, const Caller& caller);
+  Result<void> keep_for_replay(Transaction& tx, const Caller& caller, const Answer& answer);
+
+  Store& store_;
+  AuditTrail& trail_;
+  Surroundings around_;
+};
+
+}  // namespace exa
