@@ -1,0 +1,76 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "profile/validate.h"
+
+namespace exa {
+namespace {
+
+constexpr size_t kLongestName = 63;
+
+bool is_letter_or_digit(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+bool is_name(std::string_view text) {
+  return !text.empty() && text.size() <= kLongestName && is_letter_or_digit(text.front()) &&
+         is_letter_or_digit(text.back()) &&
+         std::ranges::all_of(text, [](char c) { return is_letter_or_digit(c) || c == '-'; });
+}
+
+// The nearest name that would be taken: lower case, every run of other characters one '-'.
+std::string proposal(std::string_view text) {
+  std::string name;
+  for (const char c : lower(text)) {
+    if (is_letter_or_digit(c))
+      name += c;
+    else if (!name.empty() && name.back() != '-')
+      name += '-';
+    if (name.size() == kLongestName) break;
+  }
+  while (!name.empty() && name.back() == '-') name.pop_back();
+  return name;
+}
+
+Failure refuse(std::string_view text, std::string_view what, std::string why) {
+  Error error;
+  error.code = Code::invalid_input;
+  error.message = std::move(why);
+  const std::string better = proposal(text);
+  Problem problem{"", fmt::format("not a {}", what), ""};
+  if (is_name(better) && better != text) {
+    problem.suggestion = fmt::format("did you mean {}?", better);
+    error.alternatives.push_back(better);
+  }
+  error.problems.push_back(std::move(problem));
+  return fail(std::move(error));
+}
+
+}  // namespace
+
+Result<std::string> check_name(std::string_view text, std::string_view what) {
+  if (is_name(text)) return std::string(text);
+  if (text.empty()) return refuse(text, what, fmt::format("the {} is empty", what));
+  if (text.size() > kLongestName) {
+    return refuse(text, what,
+                  fmt::format("the {} has {} characters; at most {} are taken", what, text.size(),
+                              kLongestName));
+  }
+  return refuse(text, what,
+                fmt::format("\"{}\" is not a {}: it takes a-z, 0-9 and '-' inside, and begins and "
+                            "ends with a letter or digit",
+                            printable(text), what));
+}
+
+Result<std::string> check_label(std::string_view text) {
+  EXA_ASSIGN(std::string label, check_name(text, "label"));
+  if (std::ranges::all_of(label, [](char c) { return c >= '0' && c <= '9'; })) {
+    return fail(Code::invalid_input,
+                fmt::format("\"{}\" is not a label: all digits would read as a version", label));
+  }
+  return label;
+}
+
+}  // namespace exa

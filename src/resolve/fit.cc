@@ -1,0 +1,118 @@
+#include "resolve/fit.h"
+
+#include <algorithm>
+#include <bit>
+#include <span>
+
+namespace exa {
+namespace {
+
+struct Needs {
+  int64_t cpu = 0;
+  int64_t memory = 0;
+};
+
+bool holds(int64_t has, int64_t needs) {
+  return has >= needs || has == kNotSaid;
+}
+
+// Nothing is claimed about an amount that is not asked for, so silence about it does not matter.
+size_t silence_of(int64_t cpu, int64_t memory, const Needs& needs) {
+  return (cpu == kNotSaid && needs.cpu > 0 ? 1U : 0U) |
+         (memory == kNotSaid && needs.memory > 0 ? 2U : 0U);
+}
+
+// The common case: every node says both, so the columns are compared without a branch.
+int64_t count_telling(std::span<const int64_t> cpu, std::span<const int64_t> memory,
+                      const Needs& needs) {
+  int64_t count = 0;
+  for (size_t i = 0; i < cpu.size(); ++i)
+    count +=
+        static_cast<int64_t>(cpu[i] >= needs.cpu) & static_cast<int64_t>(memory[i] >= needs.memory);
+  return count;
+}
+
+std::array<int64_t, kSilences> count_holding(const Fleet& fleet, const FleetClass& nodes,
+                                             const Needs& needs) {
+  const std::span cpu(fleet.cpu_milli.data() + nodes.first, nodes.count);
+  const std::span memory(fleet.memory_bytes.data() + nodes.first, nodes.count);
+  std::array<int64_t, kSilences> holding{};
+  if (nodes.says_cpu && nodes.says_memory) {
+    holding[0] = count_telling(cpu, memory, needs);
+    return holding;
+  }
+  for (size_t i = 0; i < nodes.count; ++i) {
+    if (holds(cpu[i], needs.cpu) && holds(memory[i], needs.memory))
+      ++holding.at(silence_of(cpu[i], memory[i], needs));
+  }
+  return holding;
+}
+
+int64_t sum(const std::array<int64_t, kSilences>& holding) {
+  return holding[0] + holding[1] + holding[2] + holding[3];
+}
+
+// Claims earlier in the document weigh more.
+unsigned weight(ClaimSet claims) {
+  unsigned weight = 0;
+  for (size_t i = 0; i < kClaims; ++i)
+    if ((claims >> i & 1U) != 0) weight |= 1U << (kClaims - 1 - i);
+  return weight;
+}
+
+}  // namespace
+
+ClaimSet silent_claims(size_t silence) {
+  ClaimSet claims = 0;
+  if ((silence & 1U) != 0) claims |= bit(Claim::cpu);
+  if ((silence & 2U) != 0) claims |= bit(Claim::memory);
+  return claims;
+}
+
+Fit fit(const Shape& shape, const Fleet& fleet, const Comparisons& comparisons) {
+  const Needs needs{shape.cpu_milli, shape.memory_bytes};
+  Fit result;
+  for (const FleetClass& nodes : fleet.classes) {
+    if (!nodes.usable()) continue;
+    ClassFit row{&nodes, ways_of(shape, fleet, nodes, comparisons), {}};
+    std::erase_if(row.ways, [&](const Way& way) {
+      return way.offer != nullptr && way.devices < shape.gpu_count;
+    });
+    if (row.ways.empty()) continue;
+    row.holding = count_holding(fleet, nodes, needs);
+    const int64_t count = sum(row.holding);
+    if (count == 0) continue;
+    result.nodes += count;
+    result.classes.push_back(std::move(row));
+  }
+  return result;
+}
+
+int64_t nodes_bearing_out(const Fit& fit, ClaimSet claims) {
+  int64_t count = 0;
+  for (const ClassFit& row : fit.classes) {
+    for (size_t silence = 0; silence < kSilences; ++silence) {
+      if (row.holding.at(silence) == 0) continue;
+      const bool any = std::ranges::any_of(
+          row.ways, [&](const Way& way) { return covers(borne_out(way, silence), claims); });
+      if (any) count += row.holding.at(silence);
+    }
+  }
+  return count;
+}
+
+ClaimSet best_claims(const Fit& fit, ClaimSet claimed, int64_t nodes) {
+  if (nodes_bearing_out(fit, claimed) >= nodes) return claimed;
+  ClaimSet best = 0;
+  const auto rank = [](ClaimSet claims) {
+    return std::pair(std::popcount(claims), weight(claims));
+  };
+  // every subset of the claims: at most 128
+  for (unsigned part = claimed; part != 0; part = (part - 1) & claimed) {
+    const auto claims = static_cast<ClaimSet>(part);
+    if (rank(claims) > rank(best) && nodes_bearing_out(fit, claims) >= nodes) best = claims;
+  }
+  return best;
+}
+
+}  // namespace exa

@@ -1,0 +1,60 @@
+// Which nodes of a fleet can hold an ask, and which claims they bear out together. Inside resolve/
+// only.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "resolve/resolve.h"
+#include "resolve/ways.h"
+
+namespace exa {
+
+// Nodes of a class that hold cpu and memory, by what they do not say: index 1 cpu, 2 memory, 3
+// both.
+inline constexpr size_t kSilences = 4;
+ClaimSet silent_claims(size_t silence);
+
+struct ClassFit {
+  const FleetClass* nodes = nullptr;
+  std::vector<Way> ways;  // those with enough devices
+  std::array<int64_t, kSilences> holding{};
+};
+
+struct Fit {
+  std::vector<ClassFit> classes;  // usable ones with a way and a holding node
+  int64_t nodes = 0;              // distinct nodes that hold the coarse ask
+};
+
+Fit fit(const Shape& shape, const Fleet& fleet, const Comparisons& comparisons);
+
+// Claims that the way bears out on a node with that silence.
+inline ClaimSet borne_out(const Way& way, size_t silence) {
+  return way.confirmed & static_cast<ClaimSet>(~silent_claims(silence));
+}
+inline bool covers(ClaimSet have, ClaimSet wanted) {
+  return (have & wanted) == wanted;
+}
+
+int64_t nodes_bearing_out(const Fit& fit, ClaimSet claims);
+
+// The largest set of claims that `nodes` distinct nodes bear out together; ties as resolve.h says.
+ClaimSet best_claims(const Fit& fit, ClaimSet claimed, int64_t nodes);
+
+// The dimensions that keep the ask from fitting (capacity.cc).
+std::vector<Dimension> missing_dimensions(const Shape& shape, const Fleet& fleet,
+                                          const Comparisons& comparisons, const Fit& fit);
+
+// What could be taken now by the nodes and ways that bear out `claims` (now.cc).
+FitsNow fits_now(const Shape& shape, const Fleet& fleet, const Fit& fit, ClaimSet claims);
+
+// One verdict per claimed field; `claims` are those confirmed together (verdicts.cc).
+std::vector<Verdict> verdicts_of(const Shape& shape, const Fleet& fleet,
+                                 const Comparisons& comparisons, const Fit& fit, ClaimSet claims);
+std::vector<Verdict> verdicts_of_unchecked(const Shape& shape);
+std::vector<Verdict> verdicts_of_missing(const Shape& shape, const Fleet& fleet,
+                                         const Comparisons& comparisons,
+                                         const std::vector<Dimension>& missing);
+
+}  // namespace exa

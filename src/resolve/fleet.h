@@ -1,0 +1,89 @@
+// An inventory laid out for resolving: nodes of identical devices and software form a class, and
+// what differs from node to node (cpu, memory, free units) stands in flat columns in class order.
+// Built once per snapshot; immutable afterwards, so any number of threads may resolve against it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hardware/inventory.h"
+
+namespace exa {
+
+// In a column: the source does not say.
+inline constexpr int64_t kNotSaid = -1;
+
+// One way of asking for the cards of a group: the same number of units on every node of the class.
+struct FleetOffer {
+  Sharing sharing = Sharing::whole;
+  std::string mig_profile;  // lower case, '+' before an attribute: "1g.10gb+me"
+  int64_t units = 0;
+  size_t free_at = 0;  // Fleet::free[free_at + i] belongs to the class's i-th node
+};
+
+// What was seen of a device's model. Equal texts with different memory are different models.
+struct FleetModel {
+  Family family = Family::other;
+  std::string text;  // canonical, else as reported; empty: not reported
+  std::optional<int64_t> memory_bytes;
+};
+
+// The cards of one model in each node of a class. Card sets without a model stay groups of their
+// own: nobody has seen that they are alike.
+struct FleetGroup {
+  Family family = Family::other;
+  uint32_t model = 0;               // Fleet::models
+  std::optional<int64_t> physical;  // cards per node
+  std::vector<FleetOffer> offers;   // alternatives, never added up
+};
+
+// What a node says about its software.
+struct Provision {
+  std::vector<Software> software;
+  std::vector<std::string> tags;  // features, and labels that name a runtime; sorted, unique
+};
+
+struct FleetClass {
+  Health health = Health::unknown;
+  std::vector<FleetGroup> groups;
+  uint32_t provision = 0;  // Fleet::provisions
+  uint32_t taints = 0;     // Fleet::taints
+  size_t first = 0;        // its nodes are [first, first + count) of the columns
+  size_t count = 0;
+  int64_t most_cpu_milli = kNotSaid;
+  int64_t most_memory_bytes = kNotSaid;
+  bool says_cpu = true;  // every node does
+  bool says_memory = true;
+
+  bool usable() const { return health == Health::usable; }
+};
+
+struct Fleet {
+  std::vector<FleetClass> classes;
+  std::vector<FleetModel> models;
+  std::vector<Provision> provisions;
+  std::vector<std::string> taints;  // those that keep work away, as one text; empty: none
+
+  // one entry per node
+  std::vector<int64_t> cpu_milli;
+  std::vector<int64_t> cpu_free_milli;
+  std::vector<int64_t> memory_bytes;
+  std::vector<int64_t> memory_free_bytes;
+  // one entry per offer and node
+  std::vector<int32_t> free;
+
+  int64_t nodes = 0;
+  int64_t usable_nodes = 0;
+  std::vector<std::pair<Health, int64_t>> unusable;  // in the enum's order, only those that occur
+  std::vector<Unread> unread;
+
+  bool has_family(Family family) const;  // on any node, usable or not
+};
+
+Fleet build_fleet(const Inventory& inventory);
+
+}  // namespace exa

@@ -1,0 +1,243 @@
+// What was seen of every claimed field, and whether it bears the claim out.
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/quantity.h"
+#include "base/text.h"
+#include "resolve/fit.h"
+
+namespace exa {
+namespace {
+
+constexpr size_t kMostObserved = 4;
+
+bool is_claimed(const Shape& shape, std::string_view field) {
+  if (field == "accelerator_family" || field == "nodes") return true;
+  if (field == "gpu_count") return shape.accelerator_family != Family::cpu;
+  const ClaimSet claims = claims_of(shape);
+  for (size_t i = 0; i < kClaims; ++i)
+    if (field_of(static_cast<Claim>(i)) == field) return (claims >> i & 1U) != 0;
+  return false;  // applicability and description claim nothing about hardware
+}
+
+std::vector<Verdict> claimed_fields(const Shape& shape) {
+  std::vector<Verdict> verdicts;
+  for (const std::string_view field : shape_fields())
+    if (is_claimed(shape, field))
+      verdicts.push_back(
+          {std::string(field), field_to_json(shape, field), Match::not_reported, {}});
+  return verdicts;
+}
+
+std::optional<Claim> claim_of(std::string_view field) {
+  for (size_t i = 0; i < kClaims; ++i)
+    if (field_of(static_cast<Claim>(i)) == field) return static_cast<Claim>(i);
+  return std::nullopt;
+}
+
+// Texts with the number of nodes that show each: most nodes first.
+class Observed {
+ public:
+  void add(const std::string& text, int64_t nodes) {
+    if (!text.empty()) nodes_[text] += nodes;
+  }
+
+  std::string text() const {
+    std::vector<std::pair<std::string, int64_t>> rows(nodes_.begin(), nodes_.end());
+    std::ranges::stable_sort(rows, std::greater<>(), &std::pair<std::string, int64_t>::second);
+    std::vector<std::string> parts;
+    for (const auto& [text, nodes] : rows) {
+      if (parts.size() == kMostObserved) {
+        parts.push_back(fmt::format("{} others", rows.size() - kMostObserved));
+        break;
+      }
+      parts.push_back(fmt::format("{} ({} {})", text, nodes, nodes == 1 ? "node" : "nodes"));
+    }
+    return join(parts, ", ");
+  }
+
+ private:
+  std::map<std::string, int64_t> nodes_;
+};
+
+// The nodes and ways behind an answer.
+struct Evidence {
+  const Shape& shape;
+  const Fleet& fleet;
+  const Comparisons& comparisons;
+  const Fit& fit;
+  ClaimSet claims;  // borne out together by all of them
+};
+
+std::string devices_seen(const Evidence& e, const Way& way) {
+  if (way.group == nullptr) return {};
+  const std::string model = describe(e.fleet.models[way.group->model]);
+  if (way.offer == nullptr) return model;
+  if (way.offer->sharing == Sharing::whole) return fmt::format("{} × {}", way.offer->units, model);
+  return fmt::format("{} × {} of {}", way.offer->units, describe(*way.offer), model);
+}
+
+std::string amount_seen(int64_t most, std::string_view unit, const std::string& amount) {
+  return most == kNotSaid ? std::string() : fmt::format("at most {} {}", amount, unit);
+}
+
+std::string claim_seen(const Evidence& e, const ClassFit& row, const Way& way, Claim claim) {
+  switch (claim) {
+    case Claim::model_hint:
+      return way.group == nullptr ? std::string() : e.fleet.models[way.group->model].text;
+    case Claim::fraction:
+    case Claim::mig:
+      return way.offer == nullptr ? std::string() : describe(*way.offer);
+    case Claim::cpu:
+      return amount_seen(row.nodes->most_cpu_milli, "cores",
+                         format_milli(std::max<int64_t>(0, row.nodes->most_cpu_milli)));
+    case Claim::memory:
+      return row.nodes->most_memory_bytes == kNotSaid
+                 ? std::string()
+                 : "at most " + format_bytes(row.nodes->most_memory_bytes);
+    case Claim::driver:
+      return e.comparisons.drivers[row.nodes->provision].observed;
+    case Claim::runtime:
+      return e.comparisons.runtimes[row.nodes->provision].observed;
+  }
+  return {};
+}
+
+template <typename Text>
+std::string observed(const Evidence& e, Text text_of) {
+  Observed result;
+  for (const ClassFit& row : e.fit.classes) {
+    for (size_t silence = 0; silence < kSilences; ++silence) {
+      if (row.holding.at(silence) == 0) continue;
+      std::vector<std::string> said;  // two ways of one node that show the same count it once
+      for (const Way& way : row.ways) {
+        if (!covers(borne_out(way, silence), e.claims)) continue;
+        std::string text = text_of(row, way, silence);
+        if (std::ranges::find(said, text) != said.end()) continue;
+        result.add(text, row.holding.at(silence));
+        said.push_back(std::move(text));
+      }
+    }
+  }
+  return result.text();
+}
+
+// Distinct nodes of the evidence that leave the claim possible.
+int64_t nodes_not_contradicting(const Evidence& e, Claim claim) {
+  int64_t nodes = 0;
+  for (const ClassFit& row : e.fit.classes) {
+    for (size_t silence = 0; silence < kSilences; ++silence) {
+      const bool open = std::ranges::any_of(row.ways, [&](const Way& way) {
+        return covers(borne_out(way, silence), e.claims) &&
+               way.match.at(static_cast<size_t>(claim)) != Match::contradicted;
+      });
+      if (open) nodes += row.holding.at(silence);
+    }
+  }
+  return nodes;
+}
+
+void judge_claim(const Evidence& e, Claim claim, Verdict& verdict) {
+  if (covers(e.claims, bit(claim)))
+    verdict.verdict = Match::confirmed;
+  else if (nodes_not_contradicting(e, claim) < e.shape.nodes)
+    verdict.verdict = Match::contradicted;
+  verdict.observed = observed(e, [&](const ClassFit& row, const Way& way, size_t silence) {
+    const bool silent = covers(silent_claims(silence), bit(claim));
+    return silent ? std::string() : claim_seen(e, row, way, claim);
+  });
+}
+
+void judge_coarse(const Evidence& e, Verdict& verdict) {
+  verdict.verdict = Match::confirmed;
+  if (verdict.field == "nodes")
+    verdict.observed = fmt::format("{} fit", nodes_bearing_out(e.fit, e.claims));
+  else if (verdict.field == "gpu_count")
+    verdict.observed =
+        observed(e, [&](const ClassFit&, const Way& way, size_t) { return devices_seen(e, way); });
+  else
+    verdict.observed = info(e.shape.accelerator_family).name;
+}
+
+// The finer claims of an ask that does not fit, judged on whatever the usable nodes carry.
+Shape without_amounts(const Shape& shape) {
+  Shape relaxed = shape;
+  relaxed.gpu_count = std::min<int64_t>(1, shape.gpu_count);
+  relaxed.cpu_milli = 0;
+  relaxed.memory_bytes = 0;
+  relaxed.nodes = 1;
+  return relaxed;
+}
+
+void judge_missing(const Dimension& dimension, Verdict& verdict) {
+  verdict.verdict = Match::contradicted;
+  if (dimension.name == "nodes")
+    verdict.observed = fmt::format("{} fit", dimension.nodes_that_have);
+  else
+    verdict.observed = fmt::format("enough on {} of {} nodes asked", dimension.nodes_that_have,
+                                   dimension.nodes_asked);
+}
+
+int64_t nodes_known_to_have(const Fleet& fleet, const std::vector<int64_t>& column, int64_t asked) {
+  int64_t count = 0;
+  for (const FleetClass& nodes : fleet.classes) {
+    if (!nodes.usable()) continue;
+    for (size_t i = nodes.first; i < nodes.first + nodes.count; ++i)
+      if (column[i] >= asked) ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
+std::vector<Verdict> verdicts_of(const Shape& shape, const Fleet& fleet,
+                                 const Comparisons& comparisons, const Fit& fit, ClaimSet claims) {
+  const Evidence evidence{shape, fleet, comparisons, fit, claims};
+  std::vector<Verdict> verdicts = claimed_fields(shape);
+  for (Verdict& verdict : verdicts) {
+    if (const auto claim = claim_of(verdict.field))
+      judge_claim(evidence, *claim, verdict);
+    else
+      judge_coarse(evidence, verdict);
+  }
+  return verdicts;
+}
+
+std::vector<Verdict> verdicts_of_unchecked(const Shape& shape) {
+  return claimed_fields(shape);
+}
+
+std::vector<Verdict> verdicts_of_missing(const Shape& shape, const Fleet& fleet,
+                                         const Comparisons& comparisons,
+                                         const std::vector<Dimension>& missing) {
+  const Shape relaxed = without_amounts(shape);
+  const Fit any = fit(relaxed, fleet, comparisons);
+  std::vector<Verdict> verdicts = claimed_fields(shape);
+  for (Verdict& verdict : verdicts) {
+    const auto dimension = std::ranges::find(missing, verdict.field, &Dimension::name);
+    const auto claim = claim_of(verdict.field);
+    if (dimension != missing.end()) {
+      judge_missing(*dimension, verdict);
+    } else if (verdict.field == "accelerator_family") {
+      const bool present =
+          shape.accelerator_family == Family::cpu || fleet.has_family(shape.accelerator_family);
+      verdict.verdict = present ? Match::confirmed : Match::contradicted;
+    } else if (claim == Claim::cpu || claim == Claim::memory) {
+      const bool cpu = claim == Claim::cpu;
+      const int64_t nodes = nodes_known_to_have(fleet, cpu ? fleet.cpu_milli : fleet.memory_bytes,
+                                                cpu ? shape.cpu_milli : shape.memory_bytes);
+      if (nodes >= shape.nodes) verdict.verdict = Match::confirmed;
+    } else if (claim && !any.classes.empty()) {
+      const bool seen = nodes_bearing_out(any, bit(*claim)) > 0;
+      const Evidence evidence{relaxed, fleet, comparisons, any, seen ? bit(*claim) : ClaimSet{0}};
+      judge_claim(evidence, *claim, verdict);
+    } else if (!claim) {
+      verdict.verdict = Match::confirmed;
+    }
+  }
+  return verdicts;
+}
+
+}  // namespace exa
