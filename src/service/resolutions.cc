@@ -178,4 +178,40 @@ Result<void> refresh_cluster(Transaction& tx, const Cluster& cluster, const Snap
   return {};
 }
 
+Result<Answer> suggest_profiles(Service& service, const std::string& project, const std::string& cluster_name) {
+  return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
+    EXA_TRY(require_project(tx, project));
+    EXA_ASSIGN(const Cluster cluster, find_cluster(tx, cluster_name));
+    EXA_ASSIGN(const auto head, newest_snapshot(tx, cluster));
+    if (!head) {
+      return fail(Code::not_found, fmt::format("nothing is known about {} yet", cluster_name),
+                  fmt::format("exa cluster discover {}", cluster_name));
+    }
+    EXA_ASSIGN(const Inventory inventory, load_inventory(tx, head->id));
+    json::array items;
+    for (const Suggestion& suggestion : suggest(inventory)) {
+      json::object object{{"name", suggestion.name}, {"why", suggestion.why}};
+      for (auto& member : shape_to_json(suggestion.shape)) object[member.key()] = member.value();
+      items.emplace_back(std::move(object));
+    }
+    EXA_ASSIGN(const auto heads, load_heads(tx, {project, "", 1'000'000}));
+    std::vector<HardwareProfile> active;
+    for (const ProfileHead& one : heads) {
+      if (one.active) active.push_back(one.active->profile);
+    }
+    const Fleet fleet = build_fleet(inventory);
+    json::array misfits;
+    for (const NeverFits& misfit : never_fits(active, observation_of(fleet, *head), cluster.name, service.now())) {
+      misfits.emplace_back(json::object{{"name", misfit.name}, {"version", misfit.version}, {"reason", misfit.reason}});
+    }
+    Answer answer;
+    answer.body = {{"cluster", cluster_name},
+                   {"snapshot_id", head->id},
+                   {"items", std::move(items)},
+                   {"never_fits", std::move(misfits)},
+                   {"next_cursor", nullptr}};
+    return answer;
+  });
+}
+
 }  // namespace exa
