@@ -1,5 +1,6 @@
 #include "audit/bundle.h"
 
+#include <cstdlib>
 #include <random>
 
 #include <gmock/gmock.h>
@@ -110,30 +111,27 @@ TEST(Bundle, ALineWithoutEndIsGivenUpOn) {
   EXPECT_EQ(check.finish().finding, Finding::malformed_bundle);
 }
 
-// Every bit of every byte of the bundle. Built without optimisation this takes a minute, so such a
-// build flips one bit of each byte within entries (all eight over eight neighbouring bytes) and all
-// bits of the rest.
+// All bits of the header and the checkpoint. Of the entries every 31st bit, or all with
+// EXA_EXHAUSTIVE=1: an entry's bit shows only once all twenty are hashed, which takes a minute or
+// more without optimisation.
 TEST(BundleTampering, EveryFlippedBitIsFound) {
-  const std::string good = bundle_of(sample_log());
-  const std::vector<std::string> lines = lines_of(good);
-  size_t at = 0;
-  for (const std::string& line : lines) {
-    const bool is_entry = line.starts_with(R"({"action")");
-    for (const size_t end = at + line.size() + 1; at < end; ++at) {
-      for (size_t bit = 0; bit < 8; ++bit) {
-#ifndef __OPTIMIZE__
-        if (is_entry && bit != at % 8) continue;
-#endif
-        std::string altered = good;
-        altered[at] = static_cast<char>(altered[at] ^ (1 << bit));
-        const Verdict verdict = verify_bundle(altered);
-        ASSERT_FALSE(verdict.ok) << "bit " << bit << " of byte " << at;
-        ASSERT_FALSE(verdict.where.empty());
-      }
-    }
-    static_cast<void>(is_entry);
+  SampleLog log = sample_log();
+  log.checkpoints = {log.checkpoints[2]};
+  const std::string good = bundle_of(log);
+  const size_t stride = std::getenv("EXA_EXHAUSTIVE") == nullptr ? 31 : 1;
+  const size_t entries_begin = good.find('\n') + 1, entries_end = good.rfind("}\n") + 2;
+  size_t tried = 0;
+  for (size_t bit = 0; bit < good.size() * 8; ++bit, ++tried) {
+    if (bit / 8 >= entries_begin && bit / 8 < entries_end) bit += stride - 1;
+    if (bit / 8 >= good.size()) break;
+    std::string altered = good;
+    altered[bit / 8] = static_cast<char>(altered[bit / 8] ^ (1 << (bit % 8)));
+    const Verdict verdict = verify_bundle(altered);
+    ASSERT_FALSE(verdict.ok) << "bit " << bit;
+    ASSERT_FALSE(verdict.where.empty()) << "bit " << bit;
   }
-  EXPECT_EQ(at, good.size());
+  RecordProperty("bits", static_cast<int>(tried));
+  EXPECT_GE(tried, good.size() * 8 / stride);
 }
 
 TEST(BundleTampering, AFlippedBitOfAnEntryIsLocatedBetweenItsCheckpoints) {

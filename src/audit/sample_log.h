@@ -91,10 +91,14 @@ struct SampleLog {
 };
 
 inline SampleLog sample_log() {
-  SampleLog log;
-  for (const size_t size : {7, 14, 20})
-    log.checkpoints.push_back(signed_at(log.rows, size, sample_key()));
-  return log;
+  static const SampleLog kLog = [] {
+    SampleLog log;
+    for (const size_t size : {7, 14, 20}) {
+      log.checkpoints.push_back(signed_at(log.rows, size, sample_key()));
+    }
+    return log;
+  }();
+  return kLog;
 }
 
 inline Verdict verdict_of(const SampleLog& log) {

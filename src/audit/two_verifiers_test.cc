@@ -43,7 +43,8 @@ class TwoVerifiers : public ::testing::Test {
 
   // What verify.py prints for these arguments, one line for each bundle.
   std::vector<json::value> ask_python(const std::vector<std::string>& arguments) {
-    std::vector<std::string> words = {"python3", "-B", EXA_TESTDATA "/../tests/audit/verify.py"};
+    std::vector<std::string> words = {
+        "python3", "-B", (fs::path(EXA_TESTDATA).parent_path() / "tests/audit/verify.py").string()};
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());

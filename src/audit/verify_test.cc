@@ -303,7 +303,14 @@ const std::vector<CheckpointTamper>& checkpoint_tampers() {
        {}},
       {"root replaced",
        [](SampleLog& log) {
-         replace_in(log.checkpoints[1], "\n14\n", "\n14\nA"), log.checkpoints[1].erase(60, 1);
+         replace_in(log.checkpoints[1], base64(checkpoint_of(log.rows, 14, log.key).root),
+                    base64(sha256("x")));
+       },
+       Finding::bad_signature,
+       {}},
+      {"root cut",
+       [](SampleLog& log) {
+         replace_in(log.checkpoints[1], base64(checkpoint_of(log.rows, 14, log.key).root), "AAAA");
        },
        Finding::malformed_checkpoint,
        {}},
