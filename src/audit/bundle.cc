@@ -179,7 +179,7 @@ class BundleCheck::State {
       if (!replay_->expect(anchor_.checkpoints[i], fmt::format("checkpoint {}", i + 1)))
         return false;
     }
-    return true;
+    return replay_->start();
   }
 
   bool take_entry(std::string_view line) {

@@ -51,8 +51,10 @@ std::vector<Problem> problems_of(const AuditEntry& entry) {
   require(!entry.action.empty(), "/action", "an entry names its action");
   require(is_one_of(entry.outcome, {"done", "refused"}), "/outcome",
           "an action is done or refused");
-  require((entry.outcome == "done") == entry.error_code.empty(), "/error_code",
-          "an error code belongs to a refused action, and only to one");
+  require(entry.outcome != "done" || entry.error_code.empty(), "/error_code",
+          "what was done has no error code");
+  require(entry.outcome != "refused" || !entry.error_code.empty(), "/error_code",
+          "what was refused has an error code");
   require(is_digest(entry.before_digest), "/before_digest",
           "a digest has 64 lower-case hex digits");
   require(is_digest(entry.after_digest), "/after_digest", "a digest has 64 lower-case hex digits");
@@ -86,6 +88,17 @@ class FieldReader {
       out = *number;
     else
       refuse(key, "must be a whole number");
+  }
+
+  void read_time(std::string_view key, Time& out) {
+    const json::value* value = required(key);
+    if (value == nullptr) return;
+    const json::string* text = value->if_string();
+    const auto exact = text == nullptr ? std::nullopt : exact_time(*text);
+    if (exact)
+      out = *exact;
+    else
+      refuse(key, "must be a time like 2026-11-30T06:26:01.000000Z");
   }
 
   void refuse(std::string_view key, std::string_view message) {
@@ -158,12 +171,7 @@ Result<AuditEntry> audit_entry_from_json(const json::value& value) {
   reader.read_whole("format", format);
   if (format != kEntryFormat) reader.refuse("format", "is not a format that this version reads");
   reader.read_whole("index", entry.index);
-  std::string time;
-  reader.read_text("time", time);
-  if (const auto exact = exact_time(time))
-    entry.time = *exact;
-  else
-    reader.refuse("time", "must be like 2026-11-30T06:26:01.000000Z");
+  reader.read_time("time", entry.time);
   for (const TextField& field : kTextFields) reader.read_text(field.key, entry.*field.member);
   const json::value* version = reader.required("object_version");
   if (version != nullptr && !version->is_null()) {

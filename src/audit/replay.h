@@ -27,6 +27,7 @@ class LogReplay {
 
   // All return false from the first trouble on.
   bool expect(std::string_view checkpoint, std::string where);  // before the first row
+  bool start();  // after the last expectation, before the first row
   bool row(const LogRow& row);
   bool checkpoint_here(std::string_view checkpoint,
                        std::string where);  // covers exactly the rows so far

@@ -49,6 +49,7 @@ Result<Verdict> verify_log(const LogView& view) {
   for (size_t i = 0; good && i < view.checkpoints.size(); ++i) {
     good = replay.expect(view.checkpoints[i], fmt::format("checkpoint {}", i + 1));
   }
+  good = good && replay.start();
   LogRow row;
   while (good) {
     EXA_ASSIGN(const bool more, view.next_row(row));
