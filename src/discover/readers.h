@@ -29,6 +29,7 @@ struct Reader {
   ClusterKind kind;
   Result<Inventory> (*read)(const Capture&);
   std::optional<std::string> (*recognise)(std::string_view);
+  std::string_view raw_outputs;  // for people: what recognise knows
 };
 std::span<const Reader> readers();
 
