@@ -29,6 +29,7 @@ struct Reader {
   ClusterKind kind;
   Result<Inventory> (*read)(const Capture&);
   std::optional<std::string> (*recognise)(std::string_view);
+  std::string_view raw_outputs;  // for people: what recognise knows
 };
 std::span<const Reader> readers();
 
@@ -38,5 +39,9 @@ Result<Inventory> read_capture(const Capture& capture);
 // `kind`, when given, must agree with what the file is.
 Result<Capture> capture_from_file(std::string_view text, std::string_view file,
                                   std::optional<ClusterKind> kind, Time taken_at);
+// The same with these readers only.
+Result<Capture> capture_from_file(std::string_view text, std::string_view file,
+                                  std::optional<ClusterKind> kind, Time taken_at,
+                                  std::span<const Reader> readers);
 
 }  // namespace exa

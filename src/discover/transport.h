@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -28,6 +29,9 @@ struct SshAddress {
   int port = 0;             // 0: ssh's own configuration decides
   std::string identity_file;
 };
+
+// invalid_input unless it is HOST or USER@HOST; ssh_transport asks this before every run.
+Result<void> check_ssh_destination(std::string_view destination);
 
 std::unique_ptr<Transport> local_transport(Duration timeout);
 std::unique_ptr<Transport> ssh_transport(SshAddress address, Duration timeout);

@@ -111,8 +111,11 @@ struct KnownNames {
 };
 
 struct Index {
+  // Whole names. One wins over parts of longer ones: "H100 PCIe" is a printed name, though another
+  // card's longer name holds both words.
   std::unordered_map<std::string, std::vector<const DeviceModel*>> exact;
-  std::vector<KnownNames> parts;
+  // By the last word of the series, which every text that means the row contains.
+  std::unordered_map<std::string, std::vector<KnownNames>> parts;
 };
 
 Index build_index() {
@@ -131,7 +134,7 @@ Index build_index() {
     add(model.name);
     add(model.series);
     for (std::string_view alias : model.aliases) add(alias);
-    index.parts.push_back(std::move(known));
+    index.parts[tokens(model.series).back()].push_back(std::move(known));
   }
   return index;
 }
@@ -232,7 +235,8 @@ std::string normalise_model(std::string_view text) {
 
 std::vector<const DeviceModel*> models_meant(std::string_view text) {
   std::vector<const DeviceModel*> rows;
-  const std::string name = normalise_model(text);
+  const std::vector<std::string> list = tokens(text);
+  const std::string name = join(list, "-");
   if (contains(kNothing, name)) return rows;
   for (const FamilyWord& row : kFamilyWords)
     if (row.word == name)
@@ -240,14 +244,16 @@ std::vector<const DeviceModel*> models_meant(std::string_view text) {
         if (model.family == row.family) rows.push_back(&model);
   if (!rows.empty()) return rows;
 
-  const auto exact = index().exact.find(name);
-  const Words words = word_set(text);
-  for (const KnownNames& known : index().parts) {
-    const bool named =
-        exact != index().exact.end() &&
-        std::find(exact->second.begin(), exact->second.end(), known.model) != exact->second.end();
-    if (named || means(known, words)) rows.push_back(known.model);
+  if (const auto exact = index().exact.find(name); exact != index().exact.end())
+    return exact->second;
+  const Words words(list.begin(), list.end());
+  for (const std::string& word : words) {
+    const auto parts = index().parts.find(word);
+    if (parts == index().parts.end()) continue;
+    for (const KnownNames& known : parts->second)
+      if (means(known, words)) rows.push_back(known.model);
   }
+  std::sort(rows.begin(), rows.end());  // catalogue order, whatever the order of the words
   return rows;
 }
 
