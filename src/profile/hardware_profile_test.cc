@@ -13,7 +13,6 @@ namespace exa {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 
 Shape full_shape() {
   Shape shape;
@@ -50,7 +49,7 @@ TEST(HardwareProfile, PrintsTheKeysOfTheDocumentInItsOrder) {
             R"("mig_profile":null,"cpu":8.5,"memory_gb":32,"nodes":3,"driver_tag":"cuda-12.4",)"
             R"("runtime_tag":"pytorch-2.4-cu124","applicability":["workbench","training"],)"
             R"("description":"two of them","project":"default",)"
-            R"("created_at":"1970-01-01T00:00:01Z","created_by":"ada"})");
+            R"("created_at":"1970-01-01T00:00:01.000000Z","created_by":"ada"})");
 }
 
 TEST(HardwareProfile, AnAbsentHintIsNull) {

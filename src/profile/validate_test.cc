@@ -125,13 +125,13 @@ TEST(ReadShape, RefusesEachBadFieldAtItsPlaceAndSaysWhy) {
       {"mig_profile", "3g.7gb", "no nvidia device has"},
       {"driver_tag", "cuda 12.4", "not a tag"},
       {"driver_tag", "-cuda", "not a tag"},
-      {"driver_tag", std::string(129, 'a'), "not a tag"},
+      {"driver_tag", json::string(129, 'a'), "not a tag"},
       {"runtime_tag", "a\nb", "control characters"},
       {"runtime_tag", "$(reboot)", "not a tag"},
       {"accelerator_model_hint", "A100\x1b[2J", "control characters"},
       {"accelerator_model_hint", "A100\u202e", "control characters"},
       {"accelerator_model_hint", "--", "names no model"},
-      {"accelerator_model_hint", std::string(129, 'A'), "longer than"},
+      {"accelerator_model_hint", json::string(129, 'A'), "longer than"},
       {"accelerator_model_hint", "MI300X", "amd family, not of nvidia"},
       {"applicability", json::array{}, "is empty"},
       {"applicability", "", "is empty"},
@@ -139,7 +139,7 @@ TEST(ReadShape, RefusesEachBadFieldAtItsPlaceAndSaysWhy) {
       {"applicability", "training,", "not one of"},
       {"applicability", json::array{1}, "must list texts"},
       {"applicability", 1, "must be a list"},
-      {"description", std::string(1025, 'x'), "1025 characters"},
+      {"description", json::string(1025, 'x'), "1025 characters"},
       {"description", "caf\xe9", "UTF-8"},
       {"description", "a\x07", "control characters"},
       {"description", 1, "must be a text"},
@@ -154,16 +154,16 @@ TEST(ReadShape, RefusesEachBadFieldAtItsPlaceAndSaysWhy) {
 }
 
 TEST(ReadShape, LongestAndLargestAreTaken) {
-  std::string accents;
+  json::string accents;
   for (size_t i = 0; i < kLongestDescription; ++i) accents += "é";
-  for (const auto& [field, value] : std::initializer_list<std::pair<std::string, json::value>>{
+  for (const auto& [field, value] : std::initializer_list<std::pair<std::string_view, json::value>>{
            {"description", accents},
            {"gpu_count", kMostGpusPerNode},
            {"nodes", kMostNodes},
            {"cpu", kMostCpus},
            {"memory_gb", kMostMemoryBytes / kGiB},
            {"gpu_fraction", 0.001},
-           {"driver_tag", std::string(kLongestTag, 'a')}})
+           {"driver_tag", json::string(kLongestTag, 'a')}})
     EXPECT_THAT(problems_of_shape(with(field, value)), IsEmpty()) << field;
 }
 
