@@ -56,7 +56,6 @@ constexpr std::string_view kVersion = "sinfo --version";
 constexpr std::string_view kReservations = "scontrol show reservation -o";
 constexpr std::string_view kPartitions = "scontrol show partition -o";
 constexpr std::string_view kJobs = "squeue --json";
-constexpr std::string_view kRestJobs = "slurmrestd jobs";
 
 std::string first_line(std::string_view text) {
   text = trim(text);
@@ -103,20 +102,18 @@ void read_extras(const Capture& capture, const SlurmConfig& config, SlurmContext
       inventory.unread.push_back({std::string(kReservations), reserved_for.error().message});
     }
   }
-  for (const std::string_view name : {kJobs, kRestJobs}) {
-    const auto* output = answer(capture, name, inventory);
-    if (output == nullptr) continue;
-    if (!config.shows_all_jobs) {
-      inventory.unread.push_back(
-          {std::string(name), "jobs of other users may be hidden; not used to count shares"});
-      continue;
-    }
-    auto shares = read_shares_of_jobs(output->out, name);
-    if (shares) {
-      context.shares_on_node = std::move(*shares);
-    } else {
-      inventory.unread.push_back({std::string(name), shares.error().message});
-    }
+  const auto* jobs = answer(capture, kJobs, inventory);
+  if (jobs == nullptr) return;
+  if (!config.shows_all_jobs) {
+    inventory.unread.push_back(
+        {std::string(kJobs), "jobs of other users may be hidden; not used to count shares"});
+    return;
+  }
+  auto shares = read_shares_of_jobs(jobs->out, kJobs);
+  if (shares) {
+    context.shares_on_node = std::move(*shares);
+  } else {
+    inventory.unread.push_back({std::string(kJobs), shares.error().message});
   }
 }
 
