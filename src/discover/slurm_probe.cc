@@ -134,6 +134,7 @@ bool would_show_token(const RestServer& server) {
   if (!server.request.unix_socket.empty() || server.base.starts_with("https://")) return false;
   std::string_view host = std::string_view(server.base).substr(std::string_view("http://").size());
   host = host.substr(0, host.find('/'));
+  if (host.find('@') != std::string_view::npos) return true;  // "http://localhost:1@elsewhere"
   if (!host.starts_with('[')) host = host.substr(0, host.find(':'));
   const bool is_ipv4 = host.find_first_not_of("0123456789.") == std::string_view::npos;
   return host != "localhost" && !host.starts_with("[::1]") &&
