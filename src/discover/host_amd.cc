@@ -14,17 +14,20 @@ namespace {
 
 // Warnings stand before the document: "WARNING: AMD GPU device(s) is/are in a low-power state".
 std::string_view from_document(std::string_view text, std::string_view opening) {
-  if (!trim(text).empty() && opening.find(trim(text).front()) != std::string_view::npos) return text;
+  if (!trim(text).empty() && opening.find(trim(text).front()) != std::string_view::npos)
+    return text;
   for (size_t at = 0; at < text.size();) {
     size_t end = std::min(text.find('\n', at), text.size());
     std::string_view line = trim(text.substr(at, end - at));
-    if (!line.empty() && opening.find(line.front()) != std::string_view::npos) return text.substr(at);
+    if (!line.empty() && opening.find(line.front()) != std::string_view::npos)
+      return text.substr(at);
     at = end + 1;
   }
   return text;
 }
 
-Result<json::value> document_of(std::string_view text, std::string_view tool, std::string_view opening) {
+Result<json::value> document_of(std::string_view text, std::string_view tool,
+                                std::string_view opening) {
   auto document = parse_json(from_document(text, opening), tool, tool_output_limits());
   if (document) return std::move(*document);
   return fail(Code::unreadable_output, fmt::format("{}: {}", tool, document.error().message));
@@ -63,14 +66,16 @@ Result<std::optional<int64_t>> vram_of(const json::value& entry, std::string_vie
     return fail(Code::unreadable_output, fmt::format("{}: vram size is no number of MB", what));
   std::string unit = lower(known_text(walk(entry, {"vram", "size", "unit"})));
   if (!unit.empty() && unit != "mb" && unit != "mib")
-    return fail(Code::unreadable_output, fmt::format("{}: vram size in '{}'", what, printable(unit)));
+    return fail(Code::unreadable_output,
+                fmt::format("{}: vram size in '{}'", what, printable(unit)));
   return std::optional<int64_t>(value->get_int64() * kMiB);
 }
 
 void add_driver(ToolReport& report, std::string_view version) {
   // A kernel's banner ("Linuxversion6.14…") stands there when the driver has no version of its own.
   bool is_version = !version.empty() && version.front() >= '0' && version.front() <= '9';
-  if (is_version && report.software.empty()) report.software.push_back({"amdgpu-driver", std::string(version)});
+  if (is_version && report.software.empty())
+    report.software.push_back({"amdgpu-driver", std::string(version)});
 }
 
 // One PCI id covers both dies' cards; each die is a device of its own to every tool.
@@ -100,10 +105,12 @@ Result<ToolReport> parse_amd_smi(std::string_view text) {
     gpu.address = pci_address(known_text(walk(entry, {"bus", "bdf"})));
     EXA_ASSIGN(gpu.memory_bytes, vram_of(entry, what));
     remark_on_dies(gpu);
-    // In a partitioned mode (DPX, QPX, CPX) an entry is a part of a card and is not offered as a whole.
+    // In a partitioned mode (DPX, QPX, CPX) an entry is a part of a card and is not offered as a
+    // whole.
     std::string mode(known_text(walk(entry, {"partition", "compute_partition"})));
     if (!mode.empty() && lower(mode) != "spx")
-      gpu.fault = fmt::format("compute partition mode {}: each entry is a part of a card", printable(mode));
+      gpu.fault =
+          fmt::format("compute partition mode {}: each entry is a part of a card", printable(mode));
     report.gpus.push_back(std::move(gpu));
     add_driver(report, known_text(walk(entry, {"driver", "version"})));
   }
@@ -129,7 +136,8 @@ Result<ToolReport> parse_rocm_smi(std::string_view text) {
       if (!words.empty() && !words.starts_with("0x") && gpu.reported.empty()) gpu.reported = words;
     }
     gpu.address = pci_address(known_text(find_any_case(card, "pci bus")));
-    if (std::string_view bytes = known_text(find_any_case(card, "vram total memory (b)")); !bytes.empty()) {
+    if (std::string_view bytes = known_text(find_any_case(card, "vram total memory (b)"));
+        !bytes.empty()) {
       auto count = parse_count(bytes, "vram");
       if (!count) return fail(Code::unreadable_output, what + ": VRAM Total Memory is no number");
       gpu.memory_bytes = *count;

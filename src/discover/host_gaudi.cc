@@ -33,9 +33,11 @@ Result<ToolReport> parse_hl_smi_query(std::string_view text) {
     if (cells.size() < kNeeded) return wrong(report.tool, number, "has too few columns");
     std::string_view name = trim(cells[kName]);
     if (!name.starts_with("HL-") && !is_unknown_word(name))
-      return wrong(report.tool, number, fmt::format("'{}' is no name of a device", printable(name)));
+      return wrong(report.tool, number,
+                   fmt::format("'{}' is no name of a device", printable(name)));
     HostGpu gpu = gaudi(name);
-    EXA_ASSIGN(gpu.memory_bytes, parse_mib(cells[kMemoryTotal], fmt::format("hl-smi -Q: line {}", number)));
+    EXA_ASSIGN(gpu.memory_bytes,
+               parse_mib(cells[kMemoryTotal], fmt::format("hl-smi -Q: line {}", number)));
     std::string_view driver = trim(cells[kDriver]);
     if (report.software.empty() && !is_unknown_word(driver))
       report.software.push_back({"habanalabs-driver", std::string(driver)});
@@ -53,7 +55,8 @@ Result<ToolReport> parse_hl_smi_table(std::string_view text) {
     if (size_t at = line.find("Driver Version:"); at != std::string_view::npos) {
       std::string_view version = trim(line.substr(at + 15));
       version = trim(version.substr(0, version.find_first_of(" |")));
-      if (!is_unknown_word(version)) report.software.push_back({"habanalabs-driver", std::string(version)});
+      if (!is_unknown_word(version))
+        report.software.push_back({"habanalabs-driver", std::string(version)});
     }
     std::vector<std::string_view> cells = split(line, '|');
     if (cells.size() < 4) continue;
@@ -64,7 +67,8 @@ Result<ToolReport> parse_hl_smi_table(std::string_view text) {
       std::string_view bus = trim(cells[2]);
       gpu.address = pci_address(bus.substr(0, bus.find(' ')));
       report.gpus.push_back(std::move(gpu));
-    } else if (size_t slash = cells[2].find('/'); slash != std::string_view::npos && !report.gpus.empty() &&
+    } else if (size_t slash = cells[2].find('/'); slash != std::string_view::npos &&
+                                                  !report.gpus.empty() &&
                                                   cells[2].find("MiB") != std::string_view::npos) {
       EXA_ASSIGN(report.gpus.back().memory_bytes,
                  parse_mib(cells[2].substr(slash + 1), fmt::format("hl-smi: line {}", number)));

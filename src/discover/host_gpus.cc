@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
 
 #include <fmt/format.h>
@@ -15,9 +14,18 @@ namespace exa {
 namespace {
 
 constexpr std::array<std::string_view, 12> kUnknownWords = {
-    "",          "n/a",           "not supported",           "err!",      "unknown error",
-    "unknown",   "gpu is lost",   "not found",               "[]",        "insufficient permissions",
-    "not available", "requested functionality has been deprecated"};
+    "",
+    "n/a",
+    "not supported",
+    "err!",
+    "unknown error",
+    "unknown",
+    "gpu is lost",
+    "not found",
+    "[]",
+    "insufficient permissions",
+    "not available",
+    "requested functionality has been deprecated"};
 
 std::string bare_word(std::string_view text) {
   text = trim(text);
@@ -43,51 +51,52 @@ std::vector<MigProfile> profiles_of(std::string_view product, std::optional<int6
   for (const DeviceModel* model : meant) {
     bool same = profiles.empty() ||
                 std::equal(profiles.begin(), profiles.end(), model->mig_profiles.begin(),
-                           model->mig_profiles.end(),
-                           [](const MigProfile& a, const MigProfile& b) { return a.name == b.name; });
+                           model->mig_profiles.end(), [](const MigProfile& a, const MigProfile& b) {
+                             return a.name == b.name;
+                           });
     if (!same) return {};
     profiles.assign(model->mig_profiles.begin(), model->mig_profiles.end());
   }
   return profiles;
 }
 
-// A tool that does not print the name prints memory and engines. Memory is less than the nominal size
-// (16,384 MiB on a 1g.18gb), but sizes are a factor of about two apart. A GPU instance has as many
-// copy engines as compute slices, up to four; multiprocessors alone would mislead: a 3g.40gb of an
-// H100 has 60, nearer to a 4g's 64 than to three times a 1g's 16.
+// A tool that does not print the name prints memory and engines. Memory is up to an eighth less
+// than the nominal size (16,384 MiB on a 1g.18gb); sizes are a factor of about two apart. A GPU
+// instance has as many copy engines as compute slices (a 7g of an H100 has 8); multiprocessors
+// alone would mislead: a 3g.40gb of an H100 has 60, nearer to a 4g's 64 than to three times a
+// 1g's 16.
+bool has_size(const MigProfile& profile, const GpuInstance& instance) {
+  double ratio = static_cast<double>(instance.memory_bytes.value_or(0)) /
+                 static_cast<double>(profile.memory_bytes);
+  return ratio > 0.82 && ratio < 1.05;
+}
+
+bool has_engines(const MigProfile& profile, const GpuInstance& instance) {
+  if (instance.copy_engines)
+    return profile.compute_slices == std::min<int64_t>(*instance.copy_engines, 7);
+  // 14 to 20 per slice on every card so far; 26 on a 1g with two memory slices.
+  int64_t extra = profile.compute_slices == 1 ? 6 : 0;
+  return instance.multiprocessors == 0 ||
+         (instance.multiprocessors >= profile.compute_slices * 14 &&
+          instance.multiprocessors <= profile.compute_slices * 20 + extra);
+}
+
+// Only the media extension variant of a small profile has an optical flow engine.
+bool has_media(const MigProfile& profile, const GpuInstance& instance) {
+  bool wants = instance.ofa_engines.value_or(0) > 0 && profile.compute_slices < 7;
+  return wants == (profile.name.find("+me") != std::string_view::npos);
+}
+
 std::string profile_by_size(const std::vector<MigProfile>& profiles, const GpuInstance& instance) {
-  if (!instance.memory_bytes || *instance.memory_bytes <= 0) return "";
-  double best = 0.35;  // the natural logarithm of the largest ratio that is still the same size
-  for (const MigProfile& profile : profiles)
-    best = std::min(best, std::abs(std::log(static_cast<double>(*instance.memory_bytes) /
-                                            static_cast<double>(profile.memory_bytes))));
-  std::vector<MigProfile> fitting;
+  const MigProfile* fitting = nullptr;
   for (const MigProfile& profile : profiles) {
-    double off = std::abs(std::log(static_cast<double>(*instance.memory_bytes) /
-                                   static_cast<double>(profile.memory_bytes)));
-    if (off <= best + 1e-9 && off < 0.35) fitting.push_back(profile);
+    if (!has_size(profile, instance) || !has_engines(profile, instance) ||
+        !has_media(profile, instance))
+      continue;
+    if (fitting != nullptr) return "";
+    fitting = &profile;
   }
-  auto keep = [&](auto fits) {
-    std::vector<MigProfile> kept;
-    std::copy_if(fitting.begin(), fitting.end(), std::back_inserter(kept), fits);
-    if (!kept.empty()) fitting = std::move(kept);
-  };
-  if (instance.copy_engines) {
-    keep([&](const MigProfile& p) {
-      return std::min<int64_t>(p.compute_slices, 7) == std::min<int64_t>(*instance.copy_engines, 7);
-    });
-  } else if (instance.multiprocessors > 0) {
-    // 14 to 20 per slice on every card so far; 26 on a 1g with two memory slices.
-    keep([&](const MigProfile& p) {
-      return instance.multiprocessors >= p.compute_slices * 14 &&
-             instance.multiprocessors <= p.compute_slices * 20 + (p.compute_slices == 1 ? 6 : 0);
-    });
-  }
-  // Only the media extension variant of a small profile has an optical flow engine.
-  bool has_media = instance.ofa_engines.value_or(0) > 0;
-  auto is_media = [](const MigProfile& p) { return p.name.find("+me") != std::string_view::npos; };
-  keep([&](const MigProfile& p) { return is_media(p) == (has_media && p.compute_slices < 7); });
-  return fitting.size() == 1 ? std::string(fitting.front().name) : "";
+  return fitting == nullptr ? "" : std::string(fitting->name);
 }
 
 // "2c.3g.71gb" is two of the three compute slices of a 3g.71gb.
@@ -109,8 +118,9 @@ ProfileName split_profile(std::string_view name) {
   return parts;
 }
 
-// Without instance ids, parts of one profile are packed: rows of 1c and 2c of a 3g.71gb are one. This
-// is the fewest GPU instances that the rows allow, so that nothing is claimed that was not seen.
+// Without instance ids, parts of one profile are packed: rows of 1c and 2c of a 3g.71gb are one.
+// This is the fewest GPU instances that the rows allow, so that nothing is claimed that was not
+// seen.
 void add_named_row(std::vector<GpuInstance>& instances, const ProfileName& name) {
   if (name.compute_slices > 0 && name.compute_slices < name.slices) {
     for (GpuInstance& instance : instances) {
@@ -204,7 +214,8 @@ std::vector<CardSet> card_sets(std::span<const HostGpu> gpus) {
     set.memory_bytes = gpu.memory_bytes;
     set.physical = 0;
     set.remark = gpu.fault.empty() ? gpu.remark : gpu.fault;
-    if (const DeviceModel* model = single_model(gpu.reported, gpu.memory_bytes); model && !gpu.reported.empty())
+    if (const DeviceModel* model = single_model(gpu.reported, gpu.memory_bytes);
+        model && !gpu.reported.empty())
       set.model = model->name;
     first_of.push_back(&gpu);
     return sets.emplace_back(std::move(set));

@@ -14,7 +14,8 @@ namespace {
 
 void add_software(ToolReport& report, std::string_view product, std::string_view version) {
   version = trim(version);
-  if (!is_unknown_word(version)) report.software.push_back({std::string(product), std::string(version)});
+  if (!is_unknown_word(version))
+    report.software.push_back({std::string(product), std::string(version)});
 }
 
 // A GPU as any of the sources words it, before the words are understood.
@@ -30,13 +31,15 @@ Result<HostGpu> gpu_of(const Words& words, std::string_view what) {
   gpu.address = pci_address(words.address);
   std::string mig = lower(trim(words.mig));
   gpu.mig = mig == "enabled";
-  for (std::string_view word : {words.name, words.memory, words.address, words.mig, words.compute_mode})
+  for (std::string_view word :
+       {words.name, words.memory, words.address, words.mig, words.compute_mode})
     if (says_lost(word)) gpu.fault = "GPU is lost";
   if (!gpu.fault.empty()) return gpu;
   if (mig.find("err!") != std::string::npos || mig.find("unknown error") != std::string::npos)
     gpu.fault = "the MIG mode could not be read: " + std::string(trim(words.mig));
   else if (mig != "enabled" && mig != "disabled" && !is_unknown_word(mig))
-    return fail(Code::unreadable_output, fmt::format("{}: '{}' is no MIG mode", what, printable(words.mig)));
+    return fail(Code::unreadable_output,
+                fmt::format("{}: '{}' is no MIG mode", what, printable(words.mig)));
   // In this mode no process can open the device.
   if (lower(trim(words.compute_mode)) == "prohibited") gpu.fault = "compute mode is Prohibited";
   return gpu;
@@ -44,8 +47,11 @@ Result<HostGpu> gpu_of(const Words& words, std::string_view what) {
 
 Result<std::optional<int64_t>> number(std::string_view text, std::string_view what) {
   if (is_unknown_word(text)) return std::nullopt;
-  EXA_ASSIGN(int64_t value, parse_count(trim(text), what));
-  return std::optional<int64_t>(value);
+  auto value = parse_count(trim(text), what);
+  if (!value)
+    return fail(Code::unreadable_output,
+                fmt::format("{}: '{}' is no number", what, printable(text.substr(0, 40))));
+  return std::optional<int64_t>(*value);
 }
 
 Result<MigRow> mig_row_of(const XmlElement& device) {
@@ -64,9 +70,11 @@ Result<HostGpu> gpu_of(const XmlElement& element, size_t index) {
   std::string what = fmt::format("nvidia-smi -q -x: gpu {}", index);
   if (element.child("product_name") == nullptr)
     return fail(Code::unreadable_output, what + " has no product_name");
-  EXA_ASSIGN(HostGpu gpu, gpu_of({element.text_of("product_name"), element.text_of("fb_memory_usage/total"),
-                                  element.attribute("id"), element.text_of("mig_mode/current_mig"),
-                                  element.text_of("compute_mode")}, what));
+  EXA_ASSIGN(HostGpu gpu,
+             gpu_of({element.text_of("product_name"), element.text_of("fb_memory_usage/total"),
+                     element.attribute("id"), element.text_of("mig_mode/current_mig"),
+                     element.text_of("compute_mode")},
+                    what));
   std::vector<MigRow> rows;
   if (const XmlElement* devices = element.child("mig_devices"); devices != nullptr && gpu.mig)
     for (const XmlElement& device : devices->children) {
@@ -92,8 +100,8 @@ Result<ToolReport> parse_nvidia_xml(std::string_view text) {
   ToolReport report{"nvidia-smi -q -x", {}, {}, {}};
   EXA_ASSIGN(XmlElement log, parse_xml(text, report.tool));
   if (log.name != "nvidia_smi_log")
-    return fail(Code::unreadable_output, fmt::format("{}: <{}> is not nvidia_smi_log", report.tool,
-                                                     printable(log.name)));
+    return fail(Code::unreadable_output,
+                fmt::format("{}: <{}> is not nvidia_smi_log", report.tool, printable(log.name)));
   add_software(report, "nvidia-driver", log.text_of("driver_version"));
   add_software(report, "cuda", log.text_of("cuda_version"));
   for (const XmlElement& element : log.children) {
@@ -104,8 +112,8 @@ Result<ToolReport> parse_nvidia_xml(std::string_view text) {
   EXA_ASSIGN(auto attached, number(log.text_of("attached_gpus"), report.tool + ": attached_gpus"));
   auto described = static_cast<int64_t>(report.gpus.size());
   if (attached && *attached > described)
-    report.unread.push_back({report.tool, fmt::format("{} GPUs are attached and {} described", *attached,
-                                                      described)});
+    report.unread.push_back(
+        {report.tool, fmt::format("{} GPUs are attached and {} described", *attached, described)});
   return report;
 }
 
@@ -120,7 +128,8 @@ Result<ToolReport> parse_nvidia_query(std::string_view text) {
     if (header.empty()) {
       header = csv_cells(line);
       if (std::find(header.begin(), header.end(), "name") == header.end())
-        return fail(Code::unreadable_output, report.tool + ": line 1: the header has no column 'name'");
+        return fail(Code::unreadable_output,
+                    report.tool + ": line 1: the header has no column 'name'");
       continue;
     }
     std::string what = fmt::format("{}: line {}", report.tool, line_number);
@@ -138,9 +147,11 @@ Result<ToolReport> parse_nvidia_query(std::string_view text) {
     };
     // With nounits the unit stands in the header only.
     std::string memory(cell("memory.total"));
-    if (!memory.empty() && memory.find_first_not_of("0123456789") == std::string::npos) memory += " MiB";
-    EXA_ASSIGN(HostGpu gpu, gpu_of({cell("name"), memory, cell("pci.bus_id"), cell("mig.mode.current"),
-                                    cell("compute_mode")}, what));
+    if (!memory.empty() && memory.find_first_not_of("0123456789") == std::string::npos)
+      memory += " MiB";
+    EXA_ASSIGN(HostGpu gpu, gpu_of({cell("name"), memory, cell("pci.bus_id"),
+                                    cell("mig.mode.current"), cell("compute_mode")},
+                                   what));
     if (driver.empty()) driver = cell("driver_version");
     report.gpus.push_back(std::move(gpu));
   }
@@ -167,20 +178,23 @@ Result<ToolReport> parse_nvml(std::string_view text) {
   };
   for (const json::value& entry : gpus->get_array()) {
     std::string_view error = text_or(entry, "error", "");
-    EXA_ASSIGN(HostGpu gpu, gpu_of({text_or(entry, "name", ""), "", text_or(entry, "bus_id", ""),
-                                    text_or(entry, "mig_mode", ""), text_or(entry, "compute_mode", "")},
-                                   "nvml"));
+    EXA_ASSIGN(HostGpu gpu,
+               gpu_of({text_or(entry, "name", ""), "", text_or(entry, "bus_id", ""),
+                       text_or(entry, "mig_mode", ""), text_or(entry, "compute_mode", "")},
+                      "nvml"));
     gpu.memory_bytes = whole(entry, "memory_bytes");
     if (!error.empty()) gpu.fault = error;
     std::vector<MigRow> rows;
-    if (const json::value* devices = find(entry, "mig_devices"); devices != nullptr && devices->is_array())
+    if (const json::value* devices = find(entry, "mig_devices");
+        devices != nullptr && devices->is_array())
       for (const json::value& device : devices->get_array()) {
         MigRow row{whole(device, "gpu_instance"), whole(device, "multiprocessors"),
                    whole(device, "copy_engines"), whole(device, "ofa_engines"),
                    whole(device, "memory_bytes"), ""};
         // "NVIDIA A100-SXM4-40GB MIG 3g.20gb"
         std::string_view name = text_or(device, "name", "");
-        if (size_t mig = name.find(" MIG "); mig != std::string_view::npos) row.profile = name.substr(mig + 5);
+        if (size_t mig = name.find(" MIG "); mig != std::string_view::npos)
+          row.profile = name.substr(mig + 5);
         rows.push_back(std::move(row));
       }
     gpu.instances = mig_instances(gpu.reported, gpu.memory_bytes, rows);

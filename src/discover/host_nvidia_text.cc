@@ -56,8 +56,8 @@ struct TableGpu {
 };
 
 // A GPU takes two or three lines: name and bus; memory and compute mode; MIG mode.
-Result<void> table_line(std::vector<std::string_view>& cells, int line, std::map<int64_t, TableGpu>& gpus,
-                        std::optional<int64_t>& current) {
+Result<void> table_line(std::vector<std::string_view>& cells, int line,
+                        std::map<int64_t, TableGpu>& gpus, std::optional<int64_t>& current) {
   std::vector<std::string_view> left = words_of(cells[0]);
   if (left.size() >= 2 && parse_count(left[0], "index")) {
     current = *parse_count(left[0], "index");
@@ -82,15 +82,18 @@ Result<void> table_line(std::vector<std::string_view>& cells, int line, std::map
   }
   for (std::string_view cell : cells)
     if (current && says_lost(cell)) gpus[*current].gpu.fault = "GPU is lost";
-  if (current && left.size() > 1 && left.back() == "ERR!") gpus[*current].gpu.fault = "ERR! in nvidia-smi";
+  if (current && left.size() > 1 && left.back() == "ERR!")
+    gpus[*current].gpu.fault = "ERR! in nvidia-smi";
   return {};
 }
 
-// "|  0    2   1   1  |  22MiB / 71424MiB  | 32  0 |  3   0  3  0  3 |": GPU GI CI device, memory, SMs
-// of the compute instance, then engines of the GPU instance (CE ENC DEC OFA JPG).
-Result<void> mig_line(std::vector<std::string_view>& cells, int line, std::map<int64_t, TableGpu>& gpus) {
+// "|  0    2   1   1  |  22MiB / 71424MiB  | 32  0 |  3   0  3  0  3 |": GPU GI CI device, memory,
+// SMs of the compute instance, then engines of the GPU instance (CE ENC DEC OFA JPG).
+Result<void> mig_line(std::vector<std::string_view>& cells, int line,
+                      std::map<int64_t, TableGpu>& gpus) {
   std::vector<std::string_view> ids = words_of(cells[0]);
-  if (ids.size() != 4) return {};  // the second line of a device: BAR1
+  // The second line of a device (BAR1) has no ids, and the header has words.
+  if (ids.size() != 4 || ids[0] == "GPU") return {};
   std::string what = fmt::format("nvidia-smi: line {}", line);
   auto number = [&](std::string_view cell, size_t index) -> std::optional<int64_t> {
     std::vector<std::string_view> words = words_of(cell);
@@ -99,8 +102,10 @@ Result<void> mig_line(std::vector<std::string_view>& cells, int line, std::map<i
     return value ? std::optional<int64_t>(*value) : std::nullopt;
   };
   std::optional<int64_t> gpu = number(cells[0], 0);
-  MigRow row{number(cells[0], 1), number(cells[2], 0), std::nullopt, std::nullopt, std::nullopt, ""};
-  if (!gpu || !gpus.contains(*gpu) || !row.gpu_instance) return wrong("nvidia-smi", line, "is no MIG device");
+  MigRow row{number(cells[0], 1), number(cells[2], 0), std::nullopt,
+             std::nullopt,        std::nullopt,        ""};
+  if (!gpu || !gpus.contains(*gpu) || !row.gpu_instance)
+    return wrong("nvidia-smi", line, "is no MIG device");
   EXA_ASSIGN(row.memory_bytes, memory_total(cells[1], what));
   if (cells.size() > 3) {
     row.copy_engines = number(cells[3], 0);
@@ -146,7 +151,8 @@ Result<ToolReport> parse_nvidia_table(std::string_view text) {
   return report;
 }
 
-// -q indents by four blanks per level: "GPU 00000000:00:09.0" begins a GPU, "    MIG Device" an instance.
+// -q indents by four blanks per level: "GPU 00000000:00:09.0" begins a GPU, "    MIG Device" an
+// instance.
 Result<ToolReport> parse_nvidia_details(std::string_view text) {
   ToolReport report{"nvidia-smi -q", {}, {}, {}};
   std::vector<std::vector<MigRow>> rows;
@@ -181,7 +187,8 @@ Result<ToolReport> parse_nvidia_details(std::string_view text) {
       fb_seen_in_mig = false;
     }
     if (indent == 4 && label == "Product Name" && !is_unknown_word(value)) gpu.reported = value;
-    if (indent == 4 && label == "Compute Mode" && value == "Prohibited") gpu.fault = "compute mode is Prohibited";
+    if (indent == 4 && label == "Compute Mode" && value == "Prohibited")
+      gpu.fault = "compute mode is Prohibited";
     if (section == "MIG Mode" && label == "Current") gpu.mig = value == "Enabled";
     if (section == "FB Memory Usage" && label == "Total") {
       EXA_ASSIGN(gpu.memory_bytes, parse_mib(value, what));
@@ -202,11 +209,13 @@ Result<ToolReport> parse_nvidia_details(std::string_view text) {
     }
   }
   for (size_t i = 0; i < report.gpus.size(); ++i)
-    report.gpus[i].instances = mig_instances(report.gpus[i].reported, report.gpus[i].memory_bytes, rows[i]);
-  if (!attached && report.gpus.empty()) return wrong(report.tool, 1, "names no GPU and no number of them");
+    report.gpus[i].instances =
+        mig_instances(report.gpus[i].reported, report.gpus[i].memory_bytes, rows[i]);
+  if (!attached && report.gpus.empty())
+    return wrong(report.tool, 1, "names no GPU and no number of them");
   if (attached && *attached > static_cast<int64_t>(report.gpus.size()))
-    report.unread.push_back({report.tool, fmt::format("{} GPUs are attached and {} described", *attached,
-                                                      report.gpus.size())});
+    report.unread.push_back({report.tool, fmt::format("{} GPUs are attached and {} described",
+                                                      *attached, report.gpus.size())});
   return report;
 }
 
@@ -227,13 +236,15 @@ Result<ToolReport> parse_nvidia_list(std::string_view text) {
       rows.emplace_back();
     } else if (words.starts_with("MIG ") && !rows.empty()) {
       std::vector<std::string_view> parts = words_of(words);
-      if (parts.size() < 3 || parts[2] != "Device") return wrong(report.tool, number, "is no MIG device");
+      if (parts.size() < 3 || parts[2] != "Device")
+        return wrong(report.tool, number, "is no MIG device");
       MigRow row;
       row.profile = parts[1];
       rows.back().push_back(std::move(row));
       report.gpus.back().mig = true;
     } else {
-      return wrong(report.tool, number, fmt::format("cannot read '{}'", printable(words.substr(0, 80))));
+      return wrong(report.tool, number,
+                   fmt::format("cannot read '{}'", printable(words.substr(0, 80))));
     }
   }
   for (size_t i = 0; i < report.gpus.size(); ++i)

@@ -35,8 +35,8 @@ std::optional<uint16_t> sys_number(std::string_view text, size_t digits) {
   return hex16(text.substr(2, 4));
 }
 
-// A virtual function shows as one by its link to the physical function, by an id of its own, or, where
-// neither is seen, by being a further function of its slot: what computes is function 0.
+// A virtual function shows as one by its link to the physical function, by an id of its own, or,
+// where neither is seen, by being a further function of its slot: what computes is function 0.
 bool is_virtual(const PciDevice& device) {
   const PciProduct* product =
       device.vendor && device.device ? find_pci_product(*device.vendor, *device.device) : nullptr;
@@ -57,7 +57,8 @@ std::string why_unusable(const PciAccelerator& card, const ToolState& tools) {
   const std::optional<std::string>& driver = card.device.driver;
   if (driver && driver->empty()) return "no kernel driver is bound to it";
   if (driver == "vfio-pci" && card.family == Family::tpu)
-    return "bound to vfio-pci: in use by libtpu or a virtual machine, which cannot be told apart here";
+    return "bound to vfio-pci: in use by libtpu or a virtual machine, which cannot be told apart "
+           "here";
   if (driver == "vfio-pci") return "bound to vfio-pci: it belongs to a virtual machine";
   std::string seen = driver ? fmt::format("seen on the PCI bus with driver {}", printable(*driver))
                             : "seen on the PCI bus";
@@ -93,7 +94,9 @@ Result<std::vector<PciDevice>> parse_sys_pci(std::string_view text) {
       std::optional<uint16_t> read = sys_number(value, name == "class" ? 6 : 4);
       if (name != "class" && name != "vendor" && name != "device") continue;
       if (!read) return wrong(kWhat, number, fmt::format("'{}' is no {}", printable(value), name));
-      (name == "class" ? device.device_class : name == "vendor" ? device.vendor : device.device) = read;
+      (name == "class"    ? device.device_class
+       : name == "vendor" ? device.vendor
+                          : device.device) = read;
     } else {
       return wrong(kWhat, number, "has neither '=' nor '->'");
     }
@@ -113,7 +116,8 @@ Result<std::vector<PciDevice>> parse_lspci(std::string_view text) {
     // Details (-v, -k) are indented; with -k one of them names the driver.
     if (!line.empty() && (line[0] == '\t' || line[0] == ' ')) {
       size_t driver = line.find("Kernel driver in use: ");
-      if (driver != std::string_view::npos && !devices.empty()) devices.back().driver = trim(line.substr(driver + 22));
+      if (driver != std::string_view::npos && !devices.empty())
+        devices.back().driver = trim(line.substr(driver + 22));
       continue;
     }
     line = trim(line);
@@ -147,29 +151,35 @@ std::vector<PciAccelerator> accelerators(const std::vector<PciDevice>& devices) 
     if (!computes(device)) continue;
     PciAccelerator card{device, find_pci_vendor(*device.vendor)->family, ""};
     card.device.virtual_function = is_virtual(device);
-    const PciProduct* product = device.device ? find_pci_product(*device.vendor, *device.device) : nullptr;
-    card.name = product != nullptr ? std::string(product->name)
-                                   : fmt::format("{:04x}:{:04x}", *device.vendor, device.device.value_or(0));
+    const PciProduct* product =
+        device.device ? find_pci_product(*device.vendor, *device.device) : nullptr;
+    card.name = product != nullptr
+                    ? std::string(product->name)
+                    : fmt::format("{:04x}:{:04x}", *device.vendor, device.device.value_or(0));
     found.push_back(std::move(card));
   }
   return found;
 }
 
-void add_unlisted(std::vector<HostGpu>& gpus, Family family, const std::vector<PciAccelerator>& found,
-                  const ToolState& tools, std::vector<CardSet>& virtual_functions) {
+void add_unlisted(std::vector<HostGpu>& gpus, Family family,
+                  const std::vector<PciAccelerator>& found, const ToolState& tools,
+                  std::vector<CardSet>& virtual_functions) {
   std::set<std::string> listed;
   int64_t listed_somewhere = 0;  // entries whose address the tool did not give
   for (const HostGpu& gpu : gpus) {
     if (gpu.family != family) continue;
-    if (gpu.address.empty()) ++listed_somewhere;
-    else listed.insert(gpu.address);
+    if (gpu.address.empty())
+      ++listed_somewhere;
+    else
+      listed.insert(gpu.address);
   }
   std::vector<const PciAccelerator*> rest;
   for (const PciAccelerator& card : found)
     if (card.family == family && !listed.contains(card.device.address)) rest.push_back(&card);
   // Entries without an address are the devices that a driver serves, in the first place.
   auto served = [](const PciAccelerator* card) {
-    return card->device.driver && !card->device.driver->empty() && card->device.driver != "vfio-pci";
+    return card->device.driver && !card->device.driver->empty() &&
+           card->device.driver != "vfio-pci";
   };
   std::stable_partition(rest.begin(), rest.end(), served);
   for (const PciAccelerator* card : rest) {
@@ -193,7 +203,8 @@ void add_unlisted(std::vector<HostGpu>& gpus, Family family, const std::vector<P
     set.reported = card->name;
     if (const DeviceModel* model = single_model(card->name)) set.model = model->name;
     set.remark = "virtual functions of a card: " + why_unusable(*card, tools);
-    if (std::find(virtual_functions.begin(), virtual_functions.end(), set) == virtual_functions.end())
+    if (std::find(virtual_functions.begin(), virtual_functions.end(), set) ==
+        virtual_functions.end())
       virtual_functions.push_back(std::move(set));
   }
 }

@@ -18,8 +18,8 @@ struct PciDevice {
   bool virtual_function = false;
 };
 
-// "/sys pci": one fact a line, `PATH=content` for a file and `PATH->name` for a link's target, of the
-// files class, vendor, device and the links driver and physfn below /sys/bus/pci/devices/.
+// "/sys pci": one fact a line, `PATH=content` for a file and `PATH->name` for a link's target, of
+// the files class, vendor, device and the links driver and physfn below /sys/bus/pci/devices/.
 Result<std::vector<PciDevice>> parse_sys_pci(std::string_view text);
 Result<std::vector<PciDevice>> parse_lspci(std::string_view text);  // lspci -nn
 
@@ -39,7 +39,8 @@ struct ToolState {
   bool answered = false;
   std::string asked;
 };
-void add_unlisted(std::vector<HostGpu>& gpus, Family family, const std::vector<PciAccelerator>& found,
-                  const ToolState& tools, std::vector<CardSet>& virtual_functions);
+void add_unlisted(std::vector<HostGpu>& gpus, Family family,
+                  const std::vector<PciAccelerator>& found, const ToolState& tools,
+                  std::vector<CardSet>& virtual_functions);
 
 }  // namespace exa

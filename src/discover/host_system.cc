@@ -13,22 +13,26 @@ namespace exa {
 namespace {
 
 constexpr size_t kMaxFiles = 200;
-// What cgroup v1 prints for "no limit" is the largest number of whole pages; nothing real comes near.
+// What cgroup v1 prints for "no limit" is the largest number of whole pages; nothing real comes
+// near.
 constexpr int64_t kNoMemoryLimit = int64_t{1} << 60;
 
 Failure wrong(std::string_view path, std::string_view content) {
-  return fail(Code::unreadable_output,
-              fmt::format("cgroup: {}: cannot read '{}'", printable(path), printable(content.substr(0, 60))));
+  return fail(Code::unreadable_output, fmt::format("cgroup: {}: cannot read '{}'", printable(path),
+                                                   printable(content.substr(0, 60))));
 }
 
-void lower_to(std::optional<int64_t>& least, std::string& path_of_least, int64_t value, std::string_view path) {
+void lower_to(std::optional<int64_t>& least, std::string& path_of_least, int64_t value,
+              std::string_view path) {
   if (least && *least <= value) return;
   least = value;
   path_of_least = path;
 }
 
 // Quota per period in microseconds, as thousandths of a core; never rounded to none.
-int64_t milli_of(int64_t quota, int64_t period) { return std::max<int64_t>(1, quota * 1000 / period); }
+int64_t milli_of(int64_t quota, int64_t period) {
+  return std::max<int64_t>(1, quota * 1000 / period);
+}
 
 using Values = std::map<std::string, std::string, std::less<>>;  // by path
 
@@ -43,7 +47,8 @@ Result<void> take_cpu_max(GroupLimits& limits, std::string_view path, std::strin
   return {};
 }
 
-Result<void> take_cfs_quota(GroupLimits& limits, const Values& all, std::string_view path, std::string_view content) {
+Result<void> take_cfs_quota(GroupLimits& limits, const Values& all, std::string_view path,
+                            std::string_view content) {
   if (content == "-1") return {};
   std::string period_path = std::string(path.substr(0, path.rfind('/'))) + "/cpu.cfs_period_us";
   auto period_text = all.find(period_path);
@@ -76,7 +81,9 @@ Result<void> take_memory(GroupLimits& limits, std::string_view path, std::string
 Result<int64_t> parse_cpuinfo(std::string_view text) {
   int64_t processors = 0;
   for (std::string_view line : split(text, '\n'))
-    if (trim(line.substr(0, line.find(':'))) == "processor" && line.find(':') != std::string_view::npos) ++processors;
+    if (trim(line.substr(0, line.find(':'))) == "processor" &&
+        line.find(':') != std::string_view::npos)
+      ++processors;
   if (processors == 0) return fail(Code::unreadable_output, "/proc/cpuinfo: names no processor");
   return processors * 1000;
 }
@@ -98,7 +105,8 @@ Result<GroupLimits> parse_group_limits(std::string_view text) {
   for (std::string_view line : split(text, '\n')) {
     size_t equals = line.find('=');
     if (trim(line).empty()) continue;
-    if (equals == std::string_view::npos || line.find('/') == std::string_view::npos) return wrong("line", line);
+    if (equals == std::string_view::npos || line.find('/') == std::string_view::npos)
+      return wrong("line", line);
     values.emplace(line.substr(0, equals), trim(line.substr(equals + 1)));
   }
   GroupLimits limits;
@@ -108,7 +116,8 @@ Result<GroupLimits> parse_group_limits(std::string_view text) {
     if (file == "cpu.cfs_quota_us") EXA_TRY(take_cfs_quota(limits, values, path, content));
     if (file == "cpuset.cpus.effective" || file == "cpuset.effective_cpus")
       EXA_TRY(take_cpuset(limits, path, content));
-    if (file == "memory.max" || file == "memory.limit_in_bytes") EXA_TRY(take_memory(limits, path, content));
+    if (file == "memory.max" || file == "memory.limit_in_bytes")
+      EXA_TRY(take_memory(limits, path, content));
   }
   return limits;
 }
@@ -130,7 +139,8 @@ std::vector<std::string> group_limit_files(std::string_view proc_self_cgroup) {
     for (std::string_view controller : split(line.substr(first + 1, second - first - 1), ',')) {
       auto wanted = kFiles.find(controller);
       if (wanted == kFiles.end()) continue;
-      std::string root = "/sys/fs/cgroup" + (controller.empty() ? "" : "/" + std::string(controller));
+      std::string root =
+          "/sys/fs/cgroup" + (controller.empty() ? "" : "/" + std::string(controller));
       for (std::string_view path = group;; path = path.substr(0, path.rfind('/'))) {
         while (path.ends_with('/')) path.remove_suffix(1);
         for (std::string_view file : wanted->second)

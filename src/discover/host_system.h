@@ -11,7 +11,8 @@
 
 namespace exa {
 
-Result<int64_t> parse_cpuinfo(std::string_view text);  // logical processors, in thousandths of a core
+Result<int64_t> parse_cpuinfo(
+    std::string_view text);  // logical processors, in thousandths of a core
 Result<int64_t> parse_meminfo(std::string_view text);  // MemTotal in bytes
 
 // The smallest limit of a list of `PATH=content` lines: cpu.max, cpu.cfs_quota_us with

@@ -27,22 +27,29 @@ class Scanner {
     if (text_.size() > kMaxBytes) return wrong("is too large");
     while (true) {
       skip_blanks();
-      if (looking_at("<?")) EXA_TRY(skip_past("?>"));
-      else if (looking_at("<!--")) EXA_TRY(skip_past("-->"));
-      else if (looking_at("<!DOCTYPE")) EXA_TRY(skip_doctype());
-      else break;
+      if (looking_at("<?"))
+        EXA_TRY(skip_past("?>"));
+      else if (looking_at("<!--"))
+        EXA_TRY(skip_past("-->"));
+      else if (looking_at("<!DOCTYPE"))
+        EXA_TRY(skip_doctype());
+      else
+        break;
     }
     return element_tree();
   }
 
  private:
   Failure wrong(std::string_view why) const {
-    auto line = std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(at_), '\n') + 1;
+    auto line =
+        std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(at_), '\n') + 1;
     return fail(Code::unreadable_output, fmt::format("{}: line {}: {}", what_, line, why));
   }
   bool looking_at(std::string_view token) const { return text_.substr(at_).starts_with(token); }
   void skip_blanks() {
-    while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos) ++at_;
+    while (at_ < text_.size() &&
+           std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos)
+      ++at_;
   }
   Result<void> skip_past(std::string_view token) {
     size_t end = text_.find(token, at_);
@@ -118,7 +125,8 @@ class Scanner {
         ++at_;
         if (auto done = closed(open)) return std::move(*done);
       } else if (looking_at("<")) {
-        if (++elements > kMaxElements || open.size() >= kMaxDepth) return wrong("is too deep or too large");
+        if (++elements > kMaxElements || open.size() >= kMaxDepth)
+          return wrong("is too deep or too large");
         XmlElement element;
         EXA_ASSIGN(bool empty, start_tag(element));
         open.push_back(std::move(element));
@@ -132,7 +140,8 @@ class Scanner {
         at_ = end;
       }
     }
-    return wrong(open.empty() ? "is empty" : fmt::format("is cut off within <{}>", printable(open.back().name)));
+    return wrong(open.empty() ? "is empty"
+                              : fmt::format("is cut off within <{}>", printable(open.back().name)));
   }
 
   // Moves the innermost open element into its parent; the root has none.

@@ -19,7 +19,7 @@ inline constexpr uint16_t kPciGoogle = 0x1ae0;
 struct PciProduct {
   uint16_t vendor;
   uint16_t device;
-  std::string_view name;   // as the catalogue knows it
+  std::string_view name;          // as the catalogue knows it
   bool virtual_function = false;  // only a virtual function has this id
 };
 
