@@ -193,7 +193,8 @@ constexpr VerifyProblem kVerifyProblems[] = {
 std::string certificate_problem(long verify, std::string_view detail) {
   for (const auto& row : kVerifyProblems)
     if (row.code == verify) return std::string(row.sentence);
-  if (verify == 0)  // the chain is fine; libcurl compared the names itself
+  // the chain is fine and libcurl compared the names itself; its result code does not tell
+  if (detail.find("target host name") != detail.npos)
     return "its certificate is for another host name";
   return fmt::format("its certificate is not trusted ({})", printable(detail));
 }
