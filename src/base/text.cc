@@ -16,31 +16,6 @@ char lower_char(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
 }
 
-// One UTF-8 sequence at `at`: its code point and length; length 0 when malformed.
-struct CodePoint {
-  uint32_t value = 0;
-  size_t length = 0;
-};
-
-CodePoint code_point_at(std::string_view text, size_t at) {
-  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
-  const uint8_t first = byte(at);
-  if (first < 0x80) return {first, 1};
-  const size_t length = first >= 0xF0 && first <= 0xF4 ? 4
-                        : first >= 0xE0                ? 3
-                        : first >= 0xC2                ? 2
-                                                       : 0;
-  if (length == 0 || first > 0xF4 || at + length > text.size()) return {};
-  uint32_t value = first & (0xFFU >> (length + 1));
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(at + i) & 0xC0) != 0x80) return {};
-    value = (value << 6) | (byte(at + i) & 0x3FU);
-  }
-  const bool overlong = (length == 3 && value < 0x800) || (length == 4 && value < 0x10000);
-  if (overlong || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF)) return {};
-  return {value, length};
-}
-
 bool hides_text(uint32_t c) {
   return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x202A && c <= 0x202E) ||
          (c >= 0x2066 && c <= 0x2069) || c == 0x200E || c == 0x200F || c == 0x2028 || c == 0x2029;
@@ -66,6 +41,25 @@ size_t distance(std::string_view a, std::string_view b) {
 }
 
 }  // namespace
+
+CodePoint code_point_at(std::string_view text, size_t at) {
+  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
+  const uint8_t first = byte(at);
+  if (first < 0x80) return {first, 1};
+  const size_t length = first >= 0xF0 && first <= 0xF4 ? 4
+                        : first >= 0xE0                ? 3
+                        : first >= 0xC2                ? 2
+                                                       : 0;
+  if (length == 0 || first > 0xF4 || at + length > text.size()) return {};
+  uint32_t value = first & (0xFFU >> (length + 1));
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(at + i) & 0xC0) != 0x80) return {};
+    value = (value << 6) | (byte(at + i) & 0x3FU);
+  }
+  const bool overlong = (length == 3 && value < 0x800) || (length == 4 && value < 0x10000);
+  if (overlong || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF)) return {};
+  return {value, length};
+}
 
 std::string_view trim(std::string_view text) {
   const size_t first = text.find_first_not_of(kWhiteSpace);

@@ -16,6 +16,13 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
 bool starts_with_ignoring_case(std::string_view text, std::string_view prefix);
 bool is_valid_utf8(std::string_view text);
 
+// One UTF-8 sequence at byte `at`: its code point and length in bytes; length 0 when malformed.
+struct CodePoint {
+  uint32_t value = 0;
+  size_t length = 0;
+};
+CodePoint code_point_at(std::string_view text, size_t at);
+
 // For a terminal or a log line: control characters (C0, C1, DEL, bidi overrides) as \xNN, so that
 // data from elsewhere cannot move the cursor or hide text.
 std::string printable(std::string_view text);

@@ -1,0 +1,43 @@
+// Everything the command line takes from the world, passed in: tests run it in-process, main.cc
+// gives it the real edges.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "api/route.h"
+#include "base/error.h"
+#include "base/time.h"
+
+namespace exa {
+
+struct Environment {
+  // False when the reader has gone (a broken pipe): the command then ends quietly.
+  std::function<bool(std::string_view)> out;
+  std::function<void(std::string_view)> err;
+  // Prints a question where a person sees it and waits for a line; nullopt at the end of input.
+  std::function<std::optional<std::string>(std::string_view question)> ask;
+  // The content of a file, or of standard input for "-", up to `most` bytes.
+  std::function<Result<std::string>(const std::string& path, size_t most)> read_file;
+  std::function<std::optional<std::string>(const char* name)> variable;
+  Clock clock;
+
+  bool in_is_terminal = false;
+  bool out_is_terminal = false;
+  bool err_is_terminal = false;
+  size_t terminal_columns = 0;  // 0: unknown
+};
+
+using Send = std::function<Reply(const Request&)>;
+// Opens what answers requests (the data folder; empty: the default one). Called only when a command
+// needs it, so that help and completion touch nothing.
+using Connect = std::function<Result<Send>(const std::string& data_folder)>;
+
+// The whole command line. `words` without the program's name; the answer is the exit code.
+int run_cli(std::span<const std::string> words, std::span<const Route> routes,
+            const Environment& environment, const Connect& connect);
+
+}  // namespace exa

@@ -1,0 +1,14 @@
+// Errors for people, on standard error: the code, one sentence, every problem with its place in the
+// words of the command line, and what to do next.
+#pragma once
+
+#include "cli/command_tree.h"
+
+namespace exa {
+
+// `route` turns places of the request ("/gpu_count") back into flags ("--gpu"); may be nullptr.
+std::string error_text(const Error& error, const Route* route);
+// The same as an RFC 9457 document, for --json.
+std::string error_document(const Error& error);
+
+}  // namespace exa

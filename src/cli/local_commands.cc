@@ -1,0 +1,180 @@
+#include "cli/local_commands.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "base/yaml.h"
+#include "cli/complete.h"
+#include "cli/help.h"
+#include "cli/man.h"
+#include "cli/output.h"
+
+namespace exa {
+namespace {
+
+std::string value_of(const Invocation& invocation, std::string_view name) {
+  for (const auto& [param, text] : invocation.values) {
+    if (param->name == name) return text;
+  }
+  return {};
+}
+
+Result<std::string> in_format(const LocalCall& call, const json::value& body) {
+  Reply reply;
+  reply.body = to_pretty_text(body);
+  Rendering how;
+  how.format = call.invocation.globals.format;
+  EXA_ASSIGN(Rendered rendered, render(reply, call.invocation.route->id, how));
+  return std::move(rendered.out);
+}
+
+bool wants_prose(const LocalCall& call) {
+  const Format format = call.invocation.globals.format;
+  return format == Format::table || format == Format::wide;
+}
+
+Result<std::string> completion(const LocalCall& call) {
+  auto script = completion_script(value_of(call.invocation, "shell"));
+  if (!script) {
+    return fail(invalid("exa completion", {{"SHELL", "is not one of bash, zsh, fish", ""}}));
+  }
+  return *std::move(script);
+}
+
+Result<std::string> man(const LocalCall& call) {
+  return man_page(call.commands);
+}
+
+json::object param_json(const Param& param) {
+  json::object object{{"name", param.name},
+                      {"in", param.in == In::path    ? "path"
+                             : param.in == In::query ? "query"
+                                                     : "body"},
+                      {"kind", name(param.kind)},
+                      {"flag", param.flag.empty() ? json::value(nullptr) : json::value(param.flag)},
+                      {"required", param.required},
+                      {"help", param.help}};
+  if (!param.fallback.empty()) object["default"] = param.fallback;
+  if (!param.choices.empty()) {
+    object["choices"] = json::array(param.choices.begin(), param.choices.end());
+  }
+  return object;
+}
+
+json::object command_json(const Route& route) {
+  json::array params;
+  for (const Param& param : route.params) params.emplace_back(param_json(param));
+  const bool local = find_local(route) != nullptr;
+  return {{"name", fmt::format("exa {}", route.command)},
+          {"tier", name(route.tier)},
+          {"id", route.id},
+          {"action", local ? json::value(nullptr) : json::value(route.action)},
+          {"method", local ? json::value(nullptr) : json::value(name(route.method))},
+          {"path", local ? json::value(nullptr) : json::value(route.path)},
+          {"summary", route.summary},
+          {"params", std::move(params)}};
+}
+
+Result<std::string> commands(const LocalCall& call) {
+  json::array items;
+  for (const Route* route : call.commands) items.emplace_back(command_json(*route));
+  return in_format(call, json::object{{"items", std::move(items)}, {"next_cursor", nullptr}});
+}
+
+json::object code_json(const CodeInfo& code) {
+  return {{"name", code.name},
+          {"exit_code", code.exit_code},
+          {"http_status", code.http_status},
+          {"title", code.title},
+          {"explain", code.explain}};
+}
+
+Error unknown_code(const std::string& typed) {
+  std::vector<std::string> known;
+  for (const CodeInfo& code : all_codes()) known.emplace_back(code.name);
+  const std::string hint = did_you_mean(typed, known);
+  return {Code::not_found,
+          fmt::format("there is no error code \"{}\"{}", printable(typed),
+                      hint.empty() ? "" : "; " + hint),
+          {},
+          "exa help error",
+          {}};
+}
+
+// `exa help error`, `exa help error CODE`: the codes are an interface, in any case of letters.
+Result<std::string> help_error(const LocalCall& call) {
+  const std::string typed = value_of(call.invocation, "code");
+  if (typed.empty()) {
+    json::array items;
+    for (const CodeInfo& code : all_codes()) items.emplace_back(code_json(code));
+    return in_format(call, json::object{{"items", std::move(items)}, {"next_cursor", nullptr}});
+  }
+  const CodeInfo* code = find_code(lower(typed));
+  if (code == nullptr) return fail(unknown_code(typed));
+  if (!wants_prose(call)) return in_format(call, code_json(*code));
+  return fmt::format("{}: {} (exit code {}, HTTP status {})\n\n{}\n", code->name, code->title,
+                     code->exit_code, code->http_status, code->explain);
+}
+
+Result<std::string> version(const LocalCall& call) {
+  if (wants_prose(call)) return fmt::format("exa {}\n", EXA_VERSION);
+  return in_format(call, json::object{{"name", "exa"}, {"version", EXA_VERSION}});
+}
+
+struct LocalCommand {
+  std::string_view id;
+  LocalAnswer answer;
+};
+
+constexpr LocalCommand kAnswers[] = {{"local.completion", completion},
+                                     {"local.man", man},
+                                     {"local.commands", commands},
+                                     {"local.help_error", help_error},
+                                     {"local.version", version}};
+
+std::vector<Route> rows() {
+  return {
+      {.id = "local.completion",
+       .command = "completion",
+       .summary = "Print the completion script of a shell",
+       .params = {{.name = "shell",
+                   .kind = Kind::choice,
+                   .help = "the shell",
+                   .required = true,
+                   .choices = {"bash", "zsh", "fish"}}},
+       .examples = {"exa completion bash"}},
+      {.id = "local.man",
+       .command = "man",
+       .summary = "Print the manual page in roff",
+       .examples = {"exa man"}},
+      {.id = "local.commands",
+       .command = "commands",
+       .summary = "List every command with what it does to the store",
+       .detail = "For interfaces that are built from the command line: tier, action, method, path "
+                 "and parameters of each.",
+       .examples = {"exa commands --json"}},
+      {.id = "local.help_error",
+       .command = "help error",
+       .summary = "Explain the error codes, or one of them",
+       .params = {{.name = "code", .help = "the code"}},
+       .examples = {"exa help error in_use"}},
+      {.id = "local.version",
+       .command = "version",
+       .summary = "Print the version",
+       .examples = {"exa version"}},
+  };
+}
+
+}  // namespace
+
+std::span<const Route> local_routes() {
+  static const std::vector<Route> table = rows();
+  return table;
+}
+
+LocalAnswer find_local(const Route& route) {
+  const auto* found = std::ranges::find(kAnswers, route.id, &LocalCommand::id);
+  return found == std::end(kAnswers) ? nullptr : found->answer;
+}
+
+}  // namespace exa

@@ -1,0 +1,22 @@
+// Commands that no route answers: they speak of the command line itself and open no store. They are
+// rows like the routes, so that help, completion, man page and `exa commands` treat all alike.
+#pragma once
+
+#include "cli/command_tree.h"
+#include "cli/environment.h"
+
+namespace exa {
+
+struct LocalCall {
+  const Invocation& invocation;
+  CommandTable commands;  // all of them, for those that describe the command line
+  const Environment& environment;
+};
+
+// The text for standard output, in the format the invocation asks for.
+using LocalAnswer = Result<std::string> (*)(const LocalCall&);
+
+std::span<const Route> local_routes();
+LocalAnswer find_local(const Route& route);  // nullptr: a route of the table
+
+}  // namespace exa

@@ -1,0 +1,292 @@
+#include "cli/output.h"
+
+#include <fmt/format.h>
+
+#include "base/quantity.h"
+#include "base/text.h"
+#include "base/yaml.h"
+#include "cli/views.h"
+
+namespace exa {
+namespace {
+
+const json::value* at_pointer(const json::value& body, std::string_view pointers) {
+  for (const std::string_view path : split(pointers, '|')) {
+    const json::value* value = &body;
+    for (const std::string_view step : split(path, '/')) {
+      if (step.empty()) continue;  // the part before the first slash
+      if (value->is_array()) {
+        const auto index = parse_count(step, "index");
+        const bool there = index && static_cast<size_t>(*index) < value->get_array().size();
+        value = there ? &value->get_array()[static_cast<size_t>(*index)] : nullptr;
+      } else {
+        value = find(*value, step);
+      }
+      if (value == nullptr) break;
+    }
+    if (value != nullptr && !value->is_null()) return value;
+  }
+  return nullptr;
+}
+
+std::string plain(const json::value& value) {
+  if (value.is_string()) return std::string(value.get_string());
+  if (value.is_null()) return "";
+  if (value.is_bool()) return value.get_bool() ? "yes" : "no";
+  if (!value.is_array()) return to_text(value);
+  std::vector<std::string> parts;
+  for (const json::value& part : value.get_array()) {
+    const std::string_view label = text_or(part, "label", "");
+    parts.push_back(label.empty() ? plain(part) : std::string(label));
+  }
+  return join(parts, ",");
+}
+
+std::string age_of(const json::value& value, Time now) {
+  if (!value.is_string()) return plain(value);
+  const auto time = parse_rfc3339(value.get_string());
+  return time ? format_age(now - *time) : plain(value);
+}
+
+std::string cell(const json::value& item, const ViewColumn& column, Time now) {
+  const json::value* value = at_pointer(item, column.pointer);
+  if (value == nullptr) return "";
+  if (column.show == Show::age) return age_of(*value, now);
+  if (column.show == Show::bytes && value->is_int64()) return format_bytes(value->get_int64());
+  return plain(*value);
+}
+
+bool is_list_of_objects(const json::value& value) {
+  return value.is_array() && !value.get_array().empty() &&
+         std::ranges::any_of(value.get_array(), [](const json::value& v) { return v.is_object(); });
+}
+
+// Every key of the items, in the order met.
+std::vector<std::string> keys_of(const json::array& items) {
+  std::vector<std::string> keys;
+  for (const json::value& item : items) {
+    if (!item.is_object()) continue;
+    for (const auto& member : item.get_object()) {
+      if (std::ranges::find(keys, std::string_view(member.key())) == keys.end()) {
+        keys.emplace_back(member.key());
+      }
+    }
+  }
+  return keys;
+}
+
+std::string header_of(std::string_view key) {
+  std::string header;
+  for (const char c : key) {
+    header += c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c == '_' || c == ' ' ? '-' : c;
+  }
+  return header;
+}
+
+Table by_keys(const json::array& items) {
+  Table table;
+  int drop = 0;
+  const std::vector<std::string> keys = keys_of(items);
+  // the first key names the thing; the further right, the sooner it goes
+  for (const std::string& key : keys) table.columns.push_back({header_of(key), drop++});
+  for (const json::value& item : items) {
+    auto& row = table.rows.emplace_back();
+    for (const std::string& key : keys) {
+      const json::value* value = find(item, key);
+      row.push_back(value == nullptr ? "" : plain(*value));
+    }
+  }
+  return table;
+}
+
+Table by_view(const json::array& items, const ViewTable& view, const Rendering& how) {
+  Table table;
+  std::vector<const ViewColumn*> shown;
+  for (const ViewColumn& column : view.columns) {
+    if (column.wide_only && how.format != Format::wide) continue;
+    shown.push_back(&column);
+    table.columns.push_back({std::string(column.header), column.drop});
+  }
+  for (const json::value& item : items) {
+    auto& row = table.rows.emplace_back();
+    for (const ViewColumn* column : shown) row.push_back(cell(item, *column, how.now));
+  }
+  return table;
+}
+
+std::string indented(const std::string& text) {
+  std::string out;
+  std::vector<std::string_view> lines = split(text, '\n');
+  lines.pop_back();  // the text ends with a line break
+  for (const std::string_view line : lines) out += fmt::format("  {}\n", line);
+  return out;
+}
+
+// `key: value` lines; what holds more stands indented below its key.
+void append_record(std::string& out, const json::object& object, const Rendering& how,
+                   std::span<const std::string_view> hidden) {
+  for (const auto& member : object) {
+    if (std::ranges::find(hidden, std::string_view(member.key())) != hidden.end()) continue;
+    const std::string key = printable(member.key());
+    const json::value& value = member.value();
+    if (value.is_object() && !value.get_object().empty()) {
+      std::string inner;
+      append_record(inner, value.get_object(), how, {});
+      out += fmt::format("{}:\n{}", key, indented(inner));
+    } else if (is_list_of_objects(value)) {
+      Screen narrower = how.screen;
+      if (narrower.columns > 2) narrower.columns -= 2;
+      out += fmt::format("{}:\n{}", key, indented(lay_out(by_keys(value.get_array()), narrower)));
+    } else {
+      const std::string text = printable(value.is_object() ? "" : plain(value));
+      out += fmt::format("{}: {}\n", key, painted(text, text, how.screen));
+    }
+  }
+}
+
+std::vector<std::string_view> shown_elsewhere(const View& view) {
+  std::vector<std::string_view> keys = view.hidden;
+  for (const ViewTable& table : view.tables) {
+    for (const std::string_view path : split(table.pointer, '|')) keys.push_back(path.substr(1));
+  }
+  return keys;
+}
+
+std::string headline_of(const View& view, const json::value& body, const Screen& screen) {
+  if (view.headline == nullptr) return {};
+  std::string line = printable(view.headline(body));
+  if (line.empty()) return {};
+  // the status word inside the sentence, in its colour
+  const std::string status(text_or(body, "status", ""));
+  const size_t at = status.empty() ? std::string::npos : line.find(": " + status);
+  if (at != std::string::npos) {
+    line.replace(at + 2, status.size(), painted(status, status, screen));
+  }
+  return line + "\n";
+}
+
+Rendered as_view(const json::value& body, const View& view, const Rendering& how) {
+  Rendered result;
+  result.out = headline_of(view, body, how.screen);
+  if (view.record && body.is_object()) {
+    append_record(result.out, body.get_object(), how, shown_elsewhere(view));
+  }
+  for (const ViewTable& table : view.tables) {
+    const json::value* list = at_pointer(body, table.pointer);
+    const bool none = list == nullptr || !list->is_array() || list->get_array().empty();
+    if (none) continue;
+    if (!result.out.empty()) result.out += '\n';
+    if (!table.title.empty()) result.out += fmt::format("{}:\n", table.title);
+    result.out += lay_out(by_view(list->get_array(), table, how), how.screen);
+  }
+  if (result.out.empty()) result.hint = view.empty;
+  const std::string_view cursor = text_or(body, "next_cursor", "");
+  if (!cursor.empty()) result.hint = fmt::format("There is more: --cursor {}", cursor);
+  return result;
+}
+
+Rendered by_shape(const json::value& body, const Rendering& how) {
+  const json::value* items = find(body, "items");
+  if (items != nullptr && items->is_array()) {
+    if (items->get_array().empty()) return {"", "Nothing there."};
+    return {lay_out(by_keys(items->get_array()), how.screen), ""};
+  }
+  if (!body.is_object()) return {plain(body) + "\n", ""};
+  Rendered result;
+  append_record(result.out, body.get_object(), how, {});
+  return result;
+}
+
+// The things of a reply: the items of a list, or the one object.
+std::vector<const json::value*> things_of(const json::value& body) {
+  std::vector<const json::value*> things;
+  const json::value* items = find(body, "items");
+  if (items == nullptr || !items->is_array()) return {&body};
+  for (const json::value& item : items->get_array()) things.push_back(&item);
+  return things;
+}
+
+std::string as_lines(const json::value& body) {
+  std::string out;
+  for (const json::value* thing : things_of(body)) out += to_text(*thing) + "\n";
+  return out;
+}
+
+std::string as_csv(const json::value& body) {
+  json::array items;
+  for (const json::value* thing : things_of(body)) items.push_back(*thing);
+  const std::vector<std::string> keys = keys_of(items);
+  std::string out;
+  const auto write_line = [&](const auto& text_of) {
+    for (size_t i = 0; i < keys.size(); ++i) {
+      if (i != 0) out += ',';
+      out += csv_cell(text_of(keys[i]));
+    }
+    out += "\r\n";
+  };
+  write_line([](const std::string& key) { return key; });
+  for (const json::value& item : items) {
+    write_line([&](const std::string& key) -> std::string {
+      const json::value* value = find(item, key);
+      if (value == nullptr || value->is_null()) return "";
+      if (value->is_string()) return std::string(value->get_string());
+      return to_text(*value);
+    });
+  }
+  return out;
+}
+
+Result<Rendered> as_names(const json::value& body) {
+  Rendered result;
+  for (const json::value* thing : things_of(body)) {
+    const std::string_view name = text_or(*thing, "name", "");
+    if (name.empty()) return fail(Code::usage, "-o name: what this command prints has no names");
+    const json::value* version = find(*thing, "version");
+    const bool numbered = version != nullptr && version->is_int64();
+    result.out += printable(name) + (numbered ? "@" + to_text(*version) : "") + "\n";
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string csv_cell(std::string_view text) {
+  std::string cell_text;
+  if (!text.empty() && std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos) {
+    cell_text = "'";
+  }
+  cell_text += text;
+  if (cell_text.find_first_of(",\"\r\n") == std::string::npos) return cell_text;
+  std::string quoted = "\"";
+  for (const char c : cell_text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
+Result<Rendered> render(const Reply& reply, std::string_view route_id, const Rendering& how) {
+  const View* view = find_view(route_id);
+  const bool tabular = how.format == Format::table || how.format == Format::wide;
+  const bool document = reply.content_type != "application/json";
+  if (document || how.format == Format::json || (tabular && view != nullptr && view->verbatim)) {
+    return Rendered{reply.body, ""};
+  }
+  EXA_ASSIGN(const json::value body, parse_json(reply.body, "reply", tool_output_limits()));
+  switch (how.format) {
+    case Format::yaml:
+      return Rendered{to_yaml(body), ""};
+    case Format::jsonl:
+      return Rendered{as_lines(body), ""};
+    case Format::csv:
+      return Rendered{as_csv(body), ""};
+    case Format::name:
+      return as_names(body);
+    default:
+      return view == nullptr || (!view->record && view->tables.empty() && view->headline == nullptr)
+                 ? by_shape(body, how)
+                 : as_view(body, *view, how);
+  }
+}
+
+}  // namespace exa

@@ -1,0 +1,182 @@
+// From words to an exit code: read, ask where it must be asked, send, show.
+#include <fmt/format.h>
+
+#include "api/router.h"
+#include "base/quantity.h"
+#include "base/text.h"
+#include "cli/arguments.h"
+#include "cli/complete.h"
+#include "cli/environment.h"
+#include "cli/errors.h"
+#include "cli/help.h"
+#include "cli/local_commands.h"
+#include "cli/output.h"
+
+namespace exa {
+namespace {
+
+class Run {
+ public:
+  Run(std::span<const std::string> words, std::span<const Route> routes,
+      const Environment& environment, const Connect& connect)
+      : words_(words),
+        routes_(routes),
+        environment_(environment),
+        connect_(connect),
+        commands_(command_table(routes, local_routes())) {}
+
+  int all() {
+    if (!words_.empty() && words_[0] == kCompleteCommand) return complete_words();
+    const std::vector<std::string> meant = without_help_verb();
+    auto read = read_words(commands_, meant);
+    if (!read) {
+      json_errors_ = asks_for_json(words_);
+      return refuse(read.error());
+    }
+    invocation_ = *std::move(read);
+    json_errors_ = invocation_.globals.format == Format::json;
+    if (invocation_.globals.version) return print(fmt::format("exa {}\n", EXA_VERSION), 0);
+    if (invocation_.route == nullptr) return print(group_help(commands_, invocation_.words), 0);
+    if (invocation_.globals.help) return print(command_help(*invocation_.route), 0);
+    if (const LocalAnswer local = find_local(*invocation_.route)) return answer_locally(local);
+    return ask_the_route();
+  }
+
+ private:
+  const Route& route() const { return *invocation_.route; }
+
+  // `exa help cluster add` is `exa cluster add --help`; `exa help error` is a command of its own.
+  std::vector<std::string> without_help_verb() const {
+    std::vector<std::string> words(words_.begin(), words_.end());
+    const bool verb =
+        !words.empty() && words[0] == "help" && !(words.size() > 1 && words[1] == "error");
+    if (!verb) return words;
+    words.erase(words.begin());
+    words.push_back("--help");
+    return words;
+  }
+
+  int complete_words() {
+    auto words = words_.subspan(1);
+    if (!words.empty() && words[0] == "--") words = words.subspan(1);
+    return print(complete(commands_, routes_, words, connect_), 0);
+  }
+
+  int answer_locally(LocalAnswer local) {
+    const auto text = local({invocation_, commands_, environment_});
+    return text ? print(*text, 0) : refuse(text.error());
+  }
+
+  int ask_the_route() {
+    auto args = collect_arguments(invocation_, environment_);
+    if (!args) return refuse(args.error());
+    const json::value* dry = args->if_contains("dry_run");
+    const bool dry_run = dry != nullptr && dry->is_bool() && dry->get_bool();
+    const bool must_ask = route().tier == Tier::destructive && !invocation_.globals.yes && !dry_run;
+    // refused before anything is opened: output as JSON is no consent, and nobody is there to ask
+    if (must_ask && !(environment_.in_is_terminal && environment_.err_is_terminal)) {
+      return refuse(unconfirmed());
+    }
+    const auto send = connect_(invocation_.globals.data_folder);
+    if (!send) return refuse(send.error());
+    if (must_ask) {
+      if (const auto stop = ask_first(*send, *args)) return *stop;
+    }
+    return show((*send)(build_request(route(), *args)), dry_run);
+  }
+
+  Error unconfirmed() const {
+    return {
+        Code::confirmation_needed,
+        fmt::format("exa {} removes something and there is no terminal to ask on", route().command),
+        {},
+        "add --yes, after reading what --dry-run prints",
+        {}};
+  }
+
+  // Shows what would happen and asks; an exit code when it must not go on.
+  std::optional<int> ask_first(const Send& send, json::object args) {
+    if (find_param_named(route(), "dry_run") != nullptr) {
+      args["dry_run"] = true;
+      const Reply reply = send(build_request(route(), args));
+      if (reply.status >= 400) return show(reply, true);
+      const auto impact = render(reply, route().id, rendering(Format::table));
+      environment_.err("This would happen:\n");
+      if (impact) environment_.err(impact->out);
+      for (const std::string& notice : reply.notices) note(notice);
+    }
+    const auto answer = environment_.ask(fmt::format("exa {}: go on? [y/N] ", route().command));
+    const std::string said = answer ? lower(trim(*answer)) : "";
+    if (said == "y" || said == "yes") return std::nullopt;
+    environment_.err("Nothing was changed.\n");
+    return info(Code::confirmation_needed).exit_code;
+  }
+
+  Rendering rendering(Format format) const {
+    Rendering how;
+    how.format = format;
+    how.now = environment_.clock();
+    how.screen = {width(), colour()};
+    if (format == Format::wide) how.screen.columns = 0;
+    return how;
+  }
+
+  size_t width() const {
+    if (environment_.terminal_columns != 0) return environment_.terminal_columns;
+    const auto columns = parse_count(environment_.variable("COLUMNS").value_or(""), "COLUMNS");
+    return columns && *columns > 0 ? static_cast<size_t>(*columns) : 80;
+  }
+
+  bool colour() const {
+    const bool unwanted = !environment_.variable("NO_COLOR").value_or("").empty() ||
+                          environment_.variable("TERM").value_or("") == "dumb";
+    return environment_.out_is_terminal && !invocation_.globals.no_color && !unwanted;
+  }
+
+  int show(const Reply& reply, bool dry_run) {
+    if (reply.status >= 400) {
+      const Error error = error_of(reply);
+      const int exit_code = reply.exit_code != 0 ? reply.exit_code : info(error.code).exit_code;
+      environment_.err(json_errors_ ? reply.body : error_text(error, invocation_.route));
+      return exit_code;
+    }
+    const auto rendered = render(reply, route().id, rendering(invocation_.globals.format));
+    if (!rendered) return refuse(rendered.error());
+    if (!environment_.out(rendered->out)) return reply.exit_code;
+    for (const std::string& notice : reply.notices) note(notice);
+    if (!rendered->hint.empty()) note(rendered->hint);
+    if (dry_run) note("Dry run: nothing was changed.");
+    return reply.exit_code;
+  }
+
+  void note(const std::string& text) const {
+    if (!invocation_.globals.quiet) environment_.err(printable(text) + "\n");
+  }
+
+  int refuse(const Error& error) const {
+    environment_.err(json_errors_ ? error_document(error) : error_text(error, invocation_.route));
+    return info(error.code).exit_code;
+  }
+
+  int print(const std::string& text, int exit_code) const {
+    environment_.out(text);
+    return exit_code;
+  }
+
+  std::span<const std::string> words_;
+  std::span<const Route> routes_;
+  const Environment& environment_;
+  const Connect& connect_;
+  std::vector<const Route*> commands_;
+  Invocation invocation_;
+  bool json_errors_ = false;
+};
+
+}  // namespace
+
+int run_cli(std::span<const std::string> words, std::span<const Route> routes,
+            const Environment& environment, const Connect& connect) {
+  return Run(words, routes, environment, connect).all();
+}
+
+}  // namespace exa

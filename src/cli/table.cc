@@ -1,0 +1,125 @@
+#include "cli/table.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <numeric>
+
+#include "base/text.h"
+
+namespace exa {
+namespace {
+
+struct Range {
+  uint32_t first;
+  uint32_t last;
+};
+
+// Combining marks, joiners and variation selectors; the common blocks of Unicode 15.
+constexpr std::array kNoWidth = {
+    Range{0x0300, 0x036F},  Range{0x0483, 0x0489}, Range{0x0591, 0x05BD}, Range{0x0610, 0x061A},
+    Range{0x064B, 0x065F},  Range{0x093A, 0x093C}, Range{0x0941, 0x0948}, Range{0x0E34, 0x0E3A},
+    Range{0x0E47, 0x0E4E},  Range{0x1AB0, 0x1AFF}, Range{0x1DC0, 0x1DFF}, Range{0x200B, 0x200D},
+    Range{0x20D0, 0x20FF},  Range{0xFE00, 0xFE0F}, Range{0xFE20, 0xFE2F}, Range{0xFEFF, 0xFEFF},
+    Range{0xE0100, 0xE01EF}};
+
+// East Asian Wide and Fullwidth, and the emoji blocks.
+constexpr std::array kWide = {
+    Range{0x1100, 0x115F},   Range{0x231A, 0x231B},   Range{0x2E80, 0x303E},
+    Range{0x3041, 0x33FF},   Range{0x3400, 0x4DBF},   Range{0x4E00, 0x9FFF},
+    Range{0xA000, 0xA4CF},   Range{0xA960, 0xA97F},   Range{0xAC00, 0xD7A3},
+    Range{0xF900, 0xFAFF},   Range{0xFE30, 0xFE6F},   Range{0xFF00, 0xFF60},
+    Range{0xFFE0, 0xFFE6},   Range{0x1F300, 0x1F64F}, Range{0x1F680, 0x1F6FF},
+    Range{0x1F900, 0x1F9FF}, Range{0x20000, 0x3FFFD}};
+
+template <size_t N>
+bool within(const std::array<Range, N>& ranges, uint32_t c) {
+  return std::ranges::any_of(ranges, [c](const Range& r) { return c >= r.first && c <= r.last; });
+}
+
+struct Paint {
+  std::string_view word;
+  std::string_view colour;
+};
+
+constexpr std::array kPaints = {
+    Paint{"verified", "\x1b[32m"},     Paint{"confirmed", "\x1b[32m"},
+    Paint{"done", "\x1b[32m"},         Paint{"degraded", "\x1b[33m"},
+    Paint{"not-reported", "\x1b[33m"}, Paint{"stale", "\x1b[33m"},
+    Paint{"deprecated", "\x1b[33m"},   Paint{"unresolvable", "\x1b[31m"},
+    Paint{"contradicted", "\x1b[31m"}, Paint{"refused", "\x1b[31m"},
+    Paint{"unchecked", "\x1b[2m"},     Paint{"deleted", "\x1b[2m"}};
+
+// Which columns stay: the ones with the highest `drop` leave until the rest fits.
+std::vector<size_t> fitting(const std::vector<Column>& columns, const std::vector<size_t>& widths,
+                            size_t most) {
+  std::vector<size_t> kept(columns.size());
+  std::iota(kept.begin(), kept.end(), size_t{0});
+  const auto total = [&] {
+    size_t sum = 0;
+    for (const size_t i : kept) sum += widths[i] + 2;
+    return sum < 2 ? 0 : sum - 2;
+  };
+  while (most != 0 && total() > most) {
+    const auto least =
+        std::ranges::max_element(kept, {}, [&](size_t i) { return columns[i].drop; });
+    if (least == kept.end() || columns[*least].drop == 0) break;
+    kept.erase(least);
+  }
+  return kept;
+}
+
+}  // namespace
+
+size_t display_width(std::string_view text) {
+  size_t width = 0;
+  for (size_t at = 0; at < text.size();) {
+    const CodePoint point = code_point_at(text, at);
+    at += std::max<size_t>(1, point.length);
+    if (point.value < 0x300) {
+      ++width;
+    } else if (!within(kNoWidth, point.value)) {
+      width += within(kWide, point.value) ? 2 : 1;
+    }
+  }
+  return width;
+}
+
+std::string painted(std::string_view word, std::string_view padded, const Screen& screen) {
+  const auto* paint = std::ranges::find(kPaints, word, &Paint::word);
+  if (!screen.colour || paint == kPaints.end()) return std::string(padded);
+  std::string text(paint->colour);
+  text += word;
+  text += "\x1b[0m";
+  text += padded.substr(word.size());
+  return text;
+}
+
+std::string lay_out(const Table& table, const Screen& screen) {
+  std::vector<size_t> widths;
+  for (const Column& column : table.columns) widths.push_back(display_width(column.header));
+  std::vector<std::vector<std::string>> cells;
+  for (const auto& row : table.rows) {
+    auto& line = cells.emplace_back();
+    for (size_t i = 0; i < widths.size(); ++i) {
+      line.push_back(i < row.size() && !row[i].empty() ? printable(row[i]) : "-");
+      widths[i] = std::max(widths[i], display_width(line[i]));
+    }
+  }
+  const std::vector<size_t> kept = fitting(table.columns, widths, screen.columns);
+  std::string out;
+  const auto write_line = [&](const auto& text_at) {
+    for (const size_t i : kept) {
+      const std::string text = text_at(i);
+      std::string padded = text;
+      if (i != kept.back()) padded.append(widths[i] + 2 - display_width(text), ' ');
+      out += painted(text, padded, screen);
+    }
+    out += '\n';
+  };
+  write_line([&](size_t i) { return table.columns[i].header; });
+  for (const auto& line : cells) write_line([&](size_t i) { return line[i]; });
+  return out;
+}
+
+}  // namespace exa

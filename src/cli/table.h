@@ -1,0 +1,34 @@
+// Columns as a person expects them of kubectl: two blanks between, no frames, and never a value
+// cut: when the terminal is too narrow, the least needed columns go.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace exa {
+
+struct Column {
+  std::string header;  // no blanks in it
+  int drop = 0;        // 0: always shown; else the highest goes first
+};
+
+struct Table {
+  std::vector<Column> columns;
+  std::vector<std::vector<std::string>> rows;  // any text: it is made printable here
+};
+
+struct Screen {
+  size_t columns = 80;  // 0: as wide as it gets
+  bool colour = false;
+};
+
+std::string lay_out(const Table& table, const Screen& screen);
+
+// Cells on a terminal: wide characters count two, combining marks none.
+size_t display_width(std::string_view text);
+// A status word in its colour where colours are wanted; the word itself says everything.
+std::string painted(std::string_view word, std::string_view padded, const Screen& screen);
+
+}  // namespace exa

@@ -1,0 +1,253 @@
+#include "cli/views.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace exa {
+namespace {
+
+std::string versioned(const json::value& body) {
+  const std::string name(text_or(body, "name", "?"));
+  const json::value* version = find(body, "version");
+  if (version == nullptr || version->is_null()) return name;
+  return fmt::format("{}@{}", name, to_text(*version));
+}
+
+std::string set_headline(const json::value& body) {
+  std::vector<std::string> labels;
+  if (const json::value* list = find(body, "labels"); list != nullptr && list->is_array()) {
+    for (const json::value& label : list->get_array()) {
+      if (label.is_string()) labels.emplace_back(label.get_string());
+    }
+  }
+  return fmt::format("{} set{}", versioned(body),
+                     labels.empty() ? "" : fmt::format(" ({})", join(labels, ", ")));
+}
+
+std::string resolve_headline(const json::value& body) {
+  const std::string_view target = text_or(body, "target", "");
+  const std::string_view reason = text_or(body, "reason", "");
+  return fmt::format("{}{}{}: {}{}{}", versioned(body), target.empty() ? "" : " on ", target,
+                     text_or(body, "status", "?"), reason.empty() ? "" : " - ", reason);
+}
+
+std::string label_headline(const json::value& body) {
+  return fmt::format("{} is now {}", text_or(body, "label", "?"), versioned(body));
+}
+
+std::string deprecate_headline(const json::value& body) {
+  const json::value* retired = find(body, "deprecated");
+  const bool undone = retired != nullptr && retired->is_bool() && !retired->get_bool();
+  const std::string_view redirect = text_or(body, "redirect", "");
+  if (undone) return versioned(body) + " is no longer deprecated";
+  return fmt::format("{} is deprecated{}{}", versioned(body), redirect.empty() ? "" : "; use ",
+                     redirect);
+}
+
+std::string delete_headline(const json::value& body) {
+  std::vector<std::string> numbers;
+  if (const json::value* list = find(body, "deleted_versions");
+      list != nullptr && list->is_array()) {
+    for (const json::value& number : list->get_array()) numbers.push_back(to_text(number));
+  }
+  return fmt::format("{}: version{} {} deleted", text_or(body, "name", "?"),
+                     numbers.size() == 1 ? "" : "s", join(numbers, ", "));
+}
+
+std::string remove_headline(const json::value& body) {
+  return fmt::format("{} removed", text_or(body, "name", "?"));
+}
+
+std::string diff_headline(const json::value& body) {
+  const json::value* same = find(body, "same");
+  const bool equal = same != nullptr && same->is_bool() && same->get_bool();
+  return equal ? fmt::format("{} and {} ask for the same", text_or(body, "from", "?"),
+                             text_or(body, "to", "?"))
+               : "";
+}
+
+std::string verify_headline(const json::value& body) {
+  const json::value* ok = find(body, "ok");
+  const bool good = ok != nullptr && ok->is_bool() && ok->get_bool();
+  return fmt::format("{}: {}", good ? "verified" : "broken", text_or(body, "sentence", "?"));
+}
+
+const std::vector<ViewColumn> kShape = {
+    {"ACCEL", "/accelerator_family"},
+    {"GPU", "/gpu_count"},
+    {"MODEL", "/accelerator_model_hint", Show::text, 3},
+    {"CPU", "/cpu", Show::text, 2},
+    {"GIB", "/memory_gb", Show::text, 2},
+    {"NODES", "/nodes", Show::text, 4},
+    {"FRACTION", "/gpu_fraction", Show::text, 7, true},
+    {"MIG", "/mig_profile", Show::text, 7, true},
+    {"DRIVER", "/driver_tag", Show::text, 7, true},
+    {"RUNTIME", "/runtime_tag", Show::text, 7, true},
+};
+
+std::vector<ViewColumn> shape_between(std::vector<ViewColumn> first,
+                                      const std::vector<ViewColumn>& last) {
+  first.insert(first.end(), kShape.begin(), kShape.end());
+  first.insert(first.end(), last.begin(), last.end());
+  return first;
+}
+
+std::vector<View> all_views() {
+  return {
+      {.route = "hardware_profile.list",
+       .tables = {{"", "/items",
+                   shape_between({{"NAME", "/name"}, {"VER", "/version"}},
+                                 {{"FOR", "/applicability", Show::list, 6},
+                                  {"STATUS", "/resolutions/0/status|/status|/note"},
+                                  {"ON", "/resolutions/0/target", Show::text, 5},
+                                  {"LABELS", "/labels|/other_labels", Show::list, 5, true},
+                                  {"BY", "/created_by", Show::text, 7, true},
+                                  {"AGE", "/created_at", Show::age, 1}})}},
+       .empty = "No profiles yet. Create one: exa hardware profile set NAME --accelerator-family "
+                "nvidia --gpu 1"},
+      {.route = "hardware_profile.set", .headline = set_headline},
+      {.route = "hardware_profile.show",
+       .tables = {{"",
+                   "/resolutions",
+                   {{"CLUSTER", "/target|/cluster"},
+                    {"STATUS", "/status"},
+                    {"UNCONFIRMED", "/unconfirmed", Show::list, 2},
+                    {"REASON", "/reason", Show::text, 3},
+                    {"AGE", "/at|/resolved_at|/snapshot/taken_at", Show::age, 1}}}},
+       .record = true},
+      {.route = "hardware_profile.resolve",
+       .headline = resolve_headline,
+       .tables = {{"",
+                   "/fields",
+                   {{"FIELD", "/field"},
+                    {"CLAIMED", "/claimed"},
+                    {"VERDICT", "/verdict"},
+                    {"OBSERVED", "/observed", Show::list, 1}}},
+                  {"missing",
+                   "/missing",
+                   {{"DIMENSION", "/dimension"}, {"ASKED", "/asked"}, {"TOTAL", "/total"}}}}},
+      {.route = "hardware_profile.delete",
+       .headline = delete_headline,
+       .tables = {{"consumers",
+                   "/consumers",
+                   {{"NAME", "/name|/ref"},
+                    {"KIND", "/kind|/for"},
+                    {"VER", "/version"},
+                    {"EFFECT", "/effect"}}}}},
+      {.route = "hardware_profile.label", .headline = label_headline},
+      {.route = "hardware_profile.deprecate", .headline = deprecate_headline},
+      {.route = "hardware_profile.history",
+       .tables = {{"", "/items",
+                   shape_between({{"VER", "/version"}, {"LABELS", "/labels", Show::list}},
+                                 {{"BY", "/created_by", Show::text, 3},
+                                  {"DELETED", "/deleted_at", Show::age, 2},
+                                  {"AGE", "/created_at", Show::age, 1}})},
+                  {"label moves",
+                   "/label_moves",
+                   {{"LABEL", "/label"},
+                    {"FROM", "/from_version"},
+                    {"TO", "/to_version"},
+                    {"BY", "/moved_by", Show::text, 2},
+                    {"AGE", "/moved_at", Show::age, 1}}}}},
+      {.route = "hardware_profile.diff",
+       .headline = diff_headline,
+       .tables = {{"",
+                   "/items",
+                   {{"FIELD", "/field"},
+                    {"FROM", "/before|/from", Show::list},
+                    {"TO", "/after|/to", Show::list},
+                    {"CHANGES-ASK", "/changes_ask", Show::yes_no, 1}}}}},
+      {.route = "hardware_profile.in_use",
+       .tables = {{"",
+                   "/items",
+                   {{"NAME", "/name|/ref"},
+                    {"KIND", "/kind|/for"},
+                    {"PROFILE", "/profile"},
+                    {"VER", "/version"},
+                    {"CLUSTER", "/cluster", Show::text, 3},
+                    {"STATUS", "/status|/resolution/status"},
+                    {"NOTE", "/note|/notes|/chips", Show::list, 4},
+                    {"AGE", "/since", Show::age, 1}}}},
+       .empty =
+           "Nothing runs on a profile that exa knows of. Record it: exa hardware profile use NAME "
+           "--for workbench --as ITS-NAME"},
+      {.route = "hardware_profile.suggest",
+       .tables = {{"", "/items",
+                   shape_between({{"NAME", "/name"}},
+                                 {{"NODES-THAT-FIT", "/nodes_that_fit|/fits_nodes", Show::text, 5},
+                                  {"WHY", "/why|/reason", Show::text, 6}})},
+                  {"profiles that no node there can hold",
+                   "/unholdable|/never_fit",
+                   {{"NAME", "/name"}, {"VER", "/version"}, {"REASON", "/reason", Show::text, 1}}}},
+       .empty = "Nothing to suggest. Look at it first: exa cluster discover NAME"},
+      {.route = "cluster.list",
+       .tables = {{"",
+                   "/items",
+                   {{"NAME", "/name"},
+                    {"KIND", "/kind"},
+                    {"NODES", "/snapshot/capacity/nodes"},
+                    {"USABLE", "/snapshot/capacity/usable_nodes"},
+                    {"SOURCE", "/snapshot/source", Show::text, 3},
+                    {"STALE", "/snapshot/stale", Show::yes_no, 2},
+                    {"SEEN", "/snapshot/taken_at", Show::age},
+                    {"PROBLEM", "/last_failure/code|/failure/code", Show::text, 4},
+                    {"AGE", "/created_at", Show::age, 1}}}},
+       .empty = "No clusters yet. Register this machine: exa cluster add here --kind host"},
+      {.route = "cluster.show", .record = true},
+      {.route = "cluster.discover", .record = true},
+      {.route = "cluster.add", .record = true},
+      {.route = "cluster.remove", .headline = remove_headline},
+      {.route = "cluster.capture", .verbatim = true},
+      {.route = "audit.list",
+       .tables = {{"",
+                   "/items",
+                   {{"INDEX", "/index"},
+                    {"ACTION", "/action"},
+                    {"OBJECT", "/object_name"},
+                    {"PROJECT", "/project", Show::text, 4},
+                    {"OUTCOME", "/outcome"},
+                    {"ERROR", "/error_code", Show::text, 3},
+                    {"BY", "/actor_name", Show::text, 2},
+                    {"ORIGIN", "/origin", Show::text, 6, true},
+                    {"REASON", "/reason", Show::text, 5, true},
+                    {"AGE", "/time", Show::age, 1}}}},
+       .empty = "The log is empty: nothing was changed yet."},
+      {.route = "audit.verify",
+       .headline = verify_headline,
+       .hidden = {"ok", "sentence"},
+       .record = true},
+      {.route = "audit.export", .verbatim = true},
+      {.route = "local.commands",
+       .tables =
+           {{"",
+             "/items",
+             {{"COMMAND", "/name"}, {"TIER", "/tier"}, {"SUMMARY", "/summary", Show::text, 1}}}}},
+      {.route = "local.help_error",
+       .tables = {{"",
+                   "/items",
+                   {{"CODE", "/name"},
+                    {"EXIT", "/exit_code"},
+                    {"HTTP", "/http_status", Show::text, 1},
+                    {"TITLE", "/title"}}}}},
+      {.route = "project.list",
+       .tables = {{"",
+                   "/items",
+                   {{"NAME", "/name"},
+                    {"PROFILES", "/profiles"},
+                    {"BY", "/created_by", Show::text, 2},
+                    {"AGE", "/created_at", Show::age, 1}}}}},
+  };
+}
+
+}  // namespace
+
+const View* find_view(std::string_view route) {
+  static const std::vector<View> views = all_views();
+  const auto found = std::ranges::find(views, route, &View::route);
+  return found == views.end() ? nullptr : &*found;
+}
+
+}  // namespace exa

@@ -1,0 +1,43 @@
+// How the table formats show each route's reply, as data: which part of the JSON, which columns,
+// what to say when there is nothing. A route without a row is shown by its keys.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+
+namespace exa {
+
+enum class Show { text, age, bytes, list, yes_no };
+
+struct ViewColumn {
+  std::string_view header;
+  std::string_view pointer;  // in an item; several with '|' between: the first that is there
+  Show show = Show::text;
+  int drop = 0;  // as in Column
+  bool wide_only = false;
+};
+
+struct ViewTable {
+  std::string_view title;    // a line above; empty: none
+  std::string_view pointer;  // of the array, or of an object shown as one row
+  std::vector<ViewColumn> columns;
+};
+
+struct View {
+  std::string_view route;
+  std::string (*headline)(const json::value& body) = nullptr;  // empty result: no line
+  std::vector<ViewTable> tables;
+  std::vector<std::string_view>
+      hidden;              // keys that the record does not show: the headline says them
+  bool record = false;     // the other keys as `key: value` lines
+  std::string_view empty;  // what to do next when the first table has no rows
+  bool verbatim = false;   // the document is the purpose (a capture, a bundle): never a table
+};
+
+const View* find_view(std::string_view route);
+
+}  // namespace exa
