@@ -122,6 +122,15 @@ TEST(KubernetesServer, AUserWithoutRightsIsToldWhatIsMissing) {
   EXPECT_THAT(error.message, HasSubstr("\"outsider\""));
 }
 
+TEST(KubernetesServer, AUserWhoMayListNodesButNotPodsLearnsCapacityNotUse) {
+  const Inventory live = discovered(by_kubeconfig("KUBE_TEST_NODES_ONLY_KUBECONFIG"));
+  ASSERT_EQ(live.nodes.size(), 19U);
+  ASSERT_EQ(live.unread.size(), 1U);
+  EXPECT_EQ(live.unread[0].what, "pods");
+  EXPECT_THAT(live.unread[0].why, HasSubstr("403 pods is forbidden"));
+  for (const Node& node : live.nodes) EXPECT_EQ(node.cpu_free_milli, std::nullopt) << node.name;
+}
+
 TEST(KubernetesServer, AWrongTokenIsNamedButNotRepeated) {
   ClusterAddress address = by_client_certificate();
   address.client_cert_file = address.client_key_file = "";
@@ -208,15 +217,20 @@ TEST(KubernetesServer, EveryPageOfAListIsAskedFor) {
 // What `make test` replays is what the server says: with EXA_RECORD=FOLDER the answers are written
 // there, for testdata/kubernetes/recorded.
 TEST(KubernetesServer, TheCaptureReadsTheSameAfterItWasSaved) {
-  const auto capture = probe_kubernetes(by_kubeconfig("KUBE_TEST_DISCOVERY_KUBECONFIG"), Time{});
-  ASSERT_TRUE(capture) << capture.error().message;
-  const json::value saved = to_json(*capture);
-  if (const char* folder = std::getenv("EXA_RECORD"))
-    std::ofstream(std::string(folder) + "/discovery.json") << to_pretty_text(saved);
-  const auto again = capture_from_json(saved);
-  ASSERT_TRUE(again) << again.error().message;
-  EXPECT_EQ(again->outputs, capture->outputs);
-  EXPECT_EQ(read_kubernetes(*again).value(), read_kubernetes(*capture).value());
+  for (const auto& [variable, file] :
+       {std::pair{"KUBE_TEST_DISCOVERY_KUBECONFIG", "discovery.json"},
+        std::pair{"KUBE_TEST_NODES_ONLY_KUBECONFIG", "nodes-only.json"}}) {
+    SCOPED_TRACE(file);
+    const auto capture = probe_kubernetes(by_kubeconfig(variable), Time{});
+    ASSERT_TRUE(capture) << capture.error().message;
+    const json::value saved = to_json(*capture);
+    if (const char* folder = std::getenv("EXA_RECORD"))
+      std::ofstream(std::string(folder) + "/" + file) << to_pretty_text(saved);
+    const auto again = capture_from_json(saved);
+    ASSERT_TRUE(again) << again.error().message;
+    EXPECT_EQ(again->outputs, capture->outputs);
+    EXPECT_EQ(read_kubernetes(*again).value(), read_kubernetes(*capture).value());
+  }
 }
 
 }  // namespace
