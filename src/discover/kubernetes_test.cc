@@ -294,6 +294,37 @@ TEST(KubernetesReader, TheVersionOfTheServerIsReported) {
   EXPECT_EQ(inventory.tool_version, "1.20.2");
 }
 
+// Captures of the real server as `probe_kubernetes` took them, by a user who may list pods and by one
+// who may not.
+Inventory recorded(const std::string& file) {
+  const auto saved = parse_json(data("recorded/" + file), file, tool_output_limits());
+  EXPECT_TRUE(saved) << saved.error().message;
+  const auto from = capture_from_json(*saved);
+  EXPECT_TRUE(from) << from.error().message;
+  return from ? read(*from) : Inventory{};
+}
+
+TEST(KubernetesReplay, TheRecordedServerReadsAsItsLists) {
+  const Inventory replayed = recorded("discovery.json");
+  EXPECT_EQ(replayed.nodes, sample().nodes);
+  EXPECT_THAT(replayed.unread, IsEmpty());
+  EXPECT_EQ(replayed.tool_version, "1.20.2");
+}
+
+TEST(KubernetesReplay, WithoutTheRightToListPodsOnlyUseIsUnknown) {
+  const Inventory replayed = recorded("nodes-only.json");
+  ASSERT_EQ(replayed.unread.size(), 1U);
+  EXPECT_THAT(replayed.unread[0].why, HasSubstr("403 pods is forbidden"));
+  ASSERT_EQ(replayed.nodes.size(), sample().nodes.size());
+  for (size_t i = 0; i < replayed.nodes.size(); ++i) {
+    const Node& node = replayed.nodes[i];
+    EXPECT_EQ(node.cpu_milli, sample().nodes[i].cpu_milli);
+    EXPECT_EQ(node.cpu_free_milli, std::nullopt);
+    for (const CardSet& cards : node.cards)
+      for (const Offer& offer : cards.offers) EXPECT_EQ(offer.free, std::nullopt) << node.name;
+  }
+}
+
 // ---- what pods hold ---------------------------------------------------------------------------
 
 struct PodCase {
