@@ -40,6 +40,14 @@ Result<std::filesystem::path> data_folder(const std::optional<std::string>& give
               "exa … --data DIR");
 }
 
+Result<Duration> lock_wait(const EnvironmentLookup& env) {
+  const auto text = env("EXA_LOCK_WAIT");
+  if (!text || text->empty()) return seconds(30);
+  auto wait = parse_duration(*text);
+  if (!wait) return fail(Code::usage, "EXA_LOCK_WAIT: " + wait.error().message);
+  return *wait;
+}
+
 Principal operating_system_user() {
   const uid_t uid = ::geteuid();
   std::array<char, 4096> buffer{};
@@ -70,13 +78,13 @@ std::string new_id() {
   return id;
 }
 
-LocalServer::LocalServer(std::filesystem::path folder, Clock clock)
-    : folder_(std::move(folder)), clock_(std::move(clock)) {}
+LocalServer::LocalServer(std::filesystem::path folder, Clock clock, Duration lock_wait)
+    : folder_(std::move(folder)), clock_(std::move(clock)), lock_wait_(lock_wait) {}
 
 LocalServer::~LocalServer() = default;
 
 Result<void> LocalServer::open() {
-  EXA_ASSIGN(auto store, open_sqlite({.folder = folder_}));
+  EXA_ASSIGN(auto store, open_sqlite({.folder = folder_, .lock_wait = lock_wait_}));
   opened_ = std::make_unique<Opened>(std::move(store), folder_, clock_);
   return {};
 }

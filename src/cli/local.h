@@ -17,6 +17,9 @@ namespace exa {
 using EnvironmentLookup = std::function<std::optional<std::string>(const std::string& name)>;
 Result<std::filesystem::path> data_folder(const std::optional<std::string>& given, const EnvironmentLookup& env);
 
+// $EXA_LOCK_WAIT ("30s" unless set): how long a change waits for another process.
+Result<Duration> lock_wait(const EnvironmentLookup& env);
+
 Principal operating_system_user();
 std::string process_origin();  // "host:pid"
 std::string new_id();          // 26 characters, sortable by time
@@ -24,7 +27,7 @@ std::string new_id();          // 26 characters, sortable by time
 // Opens the folder at the first request, so that commands which need no store never touch it.
 class LocalServer {
  public:
-  explicit LocalServer(std::filesystem::path folder, Clock clock = system_clock());
+  LocalServer(std::filesystem::path folder, Clock clock, Duration lock_wait);
   ~LocalServer();
 
   // Fills in who asks and from where.
@@ -36,6 +39,7 @@ class LocalServer {
 
   std::filesystem::path folder_;
   Clock clock_;
+  Duration lock_wait_;
   std::unique_ptr<Opened> opened_;
 };
 
