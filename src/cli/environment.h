@@ -14,9 +14,11 @@
 
 namespace exa {
 
+// After a broken pipe a command ends quietly; a full disk is an error like any other.
+enum class Written { all, reader_gone, failed };
+
 struct Environment {
-  // False when the reader has gone (a broken pipe): the command then ends quietly.
-  std::function<bool(std::string_view)> out;
+  std::function<Written(std::string_view)> out;
   std::function<void(std::string_view)> err;
   // Prints a question where a person sees it and waits for a line; nullopt at the end of input.
   std::function<std::optional<std::string>(std::string_view question)> ask;

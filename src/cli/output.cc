@@ -52,6 +52,7 @@ std::string cell(const json::value& item, const ViewColumn& column, Time now) {
   const json::value* value = at_pointer(item, column.pointer);
   if (value == nullptr) return "";
   if (column.show == Show::age) return age_of(*value, now);
+  if (column.show == Show::milli && value->is_int64()) return format_milli(value->get_int64());
   if (column.show == Show::bytes && value->is_int64()) return format_bytes(value->get_int64());
   return plain(*value);
 }
@@ -124,15 +125,16 @@ std::string indented(const std::string& text) {
 
 // `key: value` lines; what holds more stands indented below its key.
 void append_record(std::string& out, const json::object& object, const Rendering& how,
-                   std::span<const std::string_view> hidden) {
+                   const std::vector<std::string>& hidden, const std::string& path) {
   for (const auto& member : object) {
-    if (std::ranges::find(hidden, std::string_view(member.key())) != hidden.end()) continue;
+    const std::string here = pointer(path, member.key());
+    if (std::ranges::find(hidden, here) != hidden.end()) continue;
     const std::string key = printable(member.key());
     const json::value& value = member.value();
     if (value.is_object() && !value.get_object().empty()) {
       std::string inner;
-      append_record(inner, value.get_object(), how, {});
-      out += fmt::format("{}:\n{}", key, indented(inner));
+      append_record(inner, value.get_object(), how, hidden, here);
+      if (!inner.empty()) out += fmt::format("{}:\n{}", key, indented(inner));
     } else if (is_list_of_objects(value)) {
       Screen narrower = how.screen;
       if (narrower.columns > 2) narrower.columns -= 2;
@@ -144,12 +146,13 @@ void append_record(std::string& out, const json::object& object, const Rendering
   }
 }
 
-std::vector<std::string_view> shown_elsewhere(const View& view) {
-  std::vector<std::string_view> keys = view.hidden;
+// What a table of the view shows, the record above it need not.
+std::vector<std::string> shown_elsewhere(const View& view) {
+  std::vector<std::string> paths(view.hidden.begin(), view.hidden.end());
   for (const ViewTable& table : view.tables) {
-    for (const std::string_view path : split(table.pointer, '|')) keys.push_back(path.substr(1));
+    for (const std::string_view path : split(table.pointer, '|')) paths.emplace_back(path);
   }
-  return keys;
+  return paths;
 }
 
 std::string headline_of(const View& view, const json::value& body, const Screen& screen) {
@@ -169,7 +172,7 @@ Rendered as_view(const json::value& body, const View& view, const Rendering& how
   Rendered result;
   result.out = headline_of(view, body, how.screen);
   if (view.record && body.is_object()) {
-    append_record(result.out, body.get_object(), how, shown_elsewhere(view));
+    append_record(result.out, body.get_object(), how, shown_elsewhere(view), "");
   }
   for (const ViewTable& table : view.tables) {
     const json::value* list = at_pointer(body, table.pointer);
@@ -193,7 +196,7 @@ Rendered by_shape(const json::value& body, const Rendering& how) {
   }
   if (!body.is_object()) return {plain(body) + "\n", ""};
   Rendered result;
-  append_record(result.out, body.get_object(), how, {});
+  append_record(result.out, body.get_object(), how, {}, "");
   return result;
 }
 

@@ -142,11 +142,18 @@ class Run {
     }
     const auto rendered = render(reply, route().id, rendering(invocation_.globals.format));
     if (!rendered) return refuse(rendered.error());
-    if (!environment_.out(rendered->out)) return reply.exit_code;
+    const Written written = environment_.out(rendered->out);
+    if (written == Written::failed) return refuse(unwritten());
+    if (written == Written::reader_gone) return reply.exit_code;
     for (const std::string& notice : reply.notices) note(notice);
     if (!rendered->hint.empty()) note(rendered->hint);
     if (dry_run) note("Dry run: nothing was changed.");
     return reply.exit_code;
+  }
+
+  // What the command did stays done; only its answer could not be delivered.
+  static Error unwritten() {
+    return {Code::unexpected, "the answer cannot be written to standard output", {}, "", {}};
   }
 
   void note(const std::string& text) const {
@@ -159,8 +166,7 @@ class Run {
   }
 
   int print(const std::string& text, int exit_code) const {
-    environment_.out(text);
-    return exit_code;
+    return environment_.out(text) == Written::failed ? refuse(unwritten()) : exit_code;
   }
 
   std::span<const std::string> words_;

@@ -324,10 +324,20 @@ TEST(Manners, HoldInEverySurrounding) {
 
 TEST(Manners, ABrokenPipeEndsQuietly) {
   Shell shell;
-  shell.broken_pipe = true;
+  shell.written = Written::reader_gone;
   shell.replies[kList] = ok(R"({"items":[],"next_cursor":null})");
   EXPECT_EQ(shell.run({"hardware", "profile", "list"}), 0);
   EXPECT_THAT(shell.err, IsEmpty());
+}
+
+TEST(Manners, AFullDiskIsNoSuccess) {
+  Shell shell;
+  shell.written = Written::failed;
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"hardware", "profile", "list"}, {"man"}, {"--help"}}) {
+    EXPECT_EQ(shell.run(words), 1);
+    EXPECT_THAT(shell.err, HasSubstr("cannot be written"));
+  }
 }
 
 TEST(Manners, AnEmptyListSaysWhatToDoNext) {

@@ -1,6 +1,7 @@
 #include "cli/terminal.h"
 
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 
@@ -19,7 +20,7 @@ bool write_all(int descriptor, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(descriptor, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;  // EPIPE: the reader has gone; main() ignores SIGPIPE
+    if (written < 0) return false;
     text.remove_prefix(static_cast<size_t>(written));
   }
   return true;
@@ -96,9 +97,24 @@ std::optional<std::string> ask(std::string_view question) {
 
 }  // namespace
 
+void guard_descriptors() {
+  for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(number, F_GETFD) == -1)
+      ::open("/dev/null", number == STDIN_FILENO ? O_RDONLY : O_WRONLY);
+  }
+  // a handler, not SIG_IGN: programs that exa starts must not inherit a SIGPIPE that does nothing
+  struct sigaction action {};
+  action.sa_handler = [](int) {};
+  action.sa_flags = SA_RESTART;
+  ::sigaction(SIGPIPE, &action, nullptr);
+}
+
 Environment terminal_environment() {
   Environment environment;
-  environment.out = [](std::string_view text) { return write_all(STDOUT_FILENO, text); };
+  environment.out = [](std::string_view text) {
+    if (write_all(STDOUT_FILENO, text)) return Written::all;
+    return errno == EPIPE ? Written::reader_gone : Written::failed;
+  };
   environment.err = [](std::string_view text) { write_all(STDERR_FILENO, text); };
   environment.ask = ask;
   environment.read_file = read_file;

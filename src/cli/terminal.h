@@ -5,6 +5,10 @@
 
 namespace exa {
 
+// Before anything is opened: a closed standard descriptor would be given to the next file, and what
+// is printed would land in the database. Also turns SIGPIPE into a failed write.
+void guard_descriptors();
+
 Environment terminal_environment();
 
 }  // namespace exa

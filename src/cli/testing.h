@@ -143,7 +143,7 @@ struct Shell {
   std::map<std::string, std::string> files, variables;
   std::optional<std::string> typed;  // what a person answers
   bool terminal = false;
-  bool broken_pipe = false;
+  Written written = Written::all;
   size_t columns = 0;
 
   Reply answer(const Request& request) {
@@ -161,7 +161,7 @@ struct Shell {
     Environment environment;
     environment.out = [&](std::string_view text) {
       out += text;
-      return !broken_pipe;
+      return written;
     };
     environment.err = [&](std::string_view text) { err += text; };
     environment.ask = [&](std::string_view question) {

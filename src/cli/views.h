@@ -11,7 +11,7 @@
 
 namespace exa {
 
-enum class Show { text, age, bytes, list, yes_no };
+enum class Show { text, age, bytes, milli, list, yes_no };
 
 struct ViewColumn {
   std::string_view header;
@@ -31,11 +31,10 @@ struct View {
   std::string_view route;
   std::string (*headline)(const json::value& body) = nullptr;  // empty result: no line
   std::vector<ViewTable> tables;
-  std::vector<std::string_view>
-      hidden;              // keys that the record does not show: the headline says them
-  bool record = false;     // the other keys as `key: value` lines
-  std::string_view empty;  // what to do next when the first table has no rows
-  bool verbatim = false;   // the document is the purpose (a capture, a bundle): never a table
+  std::vector<std::string_view> hidden;  // pointers that the record leaves out
+  bool record = false;                   // the other keys as `key: value` lines
+  std::string_view empty;                // what to do next when the first table has no rows
+  bool verbatim = false;  // the document is the purpose (a capture, a bundle): never a table
 };
 
 const View* find_view(std::string_view route);
