@@ -111,6 +111,10 @@ Result<void> AuditTrail::append(Transaction& tx, AuditEntry entry) {
   if (!state) {
     constexpr std::string_view kOriginPrefix = "exa/audit/";
     state = LogState{key_->public_key().name.substr(kOriginPrefix.size()), {}, {}};
+    // Signed before the first entry exists, so that even a crash right after it leaves a log with a
+    // checkpoint to be held against.
+    EXA_ASSIGN(const auto stored, stored_checkpoint());
+    if (!stored) EXA_TRY(store_checkpoint(state->frontier, entry.time));
   }
   EXA_TRY(agree_with_checkpoint(state->frontier));
   entry.index = static_cast<int64_t>(state->frontier.size);
@@ -127,8 +131,12 @@ Result<void> AuditTrail::append(Transaction& tx, AuditEntry entry) {
 }
 
 Result<void> AuditTrail::sign_checkpoint(Time now) {
-  if (!appended_ || !key_) return {};
-  const Checkpoint checkpoint{key_->public_key().name, appended_->size, root(*appended_), now};
+  if (!appended_) return {};
+  return store_checkpoint(*appended_, now);
+}
+
+Result<void> AuditTrail::store_checkpoint(const Frontier& frontier, Time now) const {
+  const Checkpoint checkpoint{key_->public_key().name, frontier.size, root(frontier), now};
   return write_checkpoint_file(folder_ / kCheckpointFile, exa::sign_checkpoint(checkpoint, *key_));
 }
 

@@ -35,6 +35,7 @@ class AuditTrail {
 
  private:
   Result<void> load_key(const std::optional<std::string>& log_id_in_store);
+  Result<void> store_checkpoint(const Frontier& frontier, Time now) const;
   Result<void> agree_with_checkpoint(const Frontier& frontier) const;
 
   std::filesystem::path folder_;
