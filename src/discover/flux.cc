@@ -145,7 +145,11 @@ Result<Config> parse_config(std::string_view text) {
   if (auto ranks = parse_idset(exclude, "exclude")) {
     config.excluded_ranks = std::move(*ranks);
   } else {
-    EXA_ASSIGN(config.excluded_hosts, expand_hostlist(exclude));
+    auto hosts = expand_hostlist(exclude);
+    if (!hosts)
+      return fail(Code::unreadable_output,
+                  fmt::format("flux config get: /resource/exclude: {}", hosts.error().message));
+    config.excluded_hosts = std::move(*hosts);
   }
   return config;
 }

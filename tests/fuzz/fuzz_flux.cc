@@ -1,0 +1,32 @@
+// Any bytes as any answer of a flux: recognised or not, read or refused by name, never a crash.
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "base/error.h"
+#include "discover/readers.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  static constexpr std::string_view kQuestions[] = {
+      "flux resource R",    "flux kvs get resource.R", "flux resource R -s free",
+      "flux resource list", "flux resource status",    "flux resource drain",
+      "flux queue list",    "flux queue status",       "flux config get",
+      "flux version",
+  };
+  std::string_view text(reinterpret_cast<const char*>(data), size);
+  (void)exa::recognise_flux(text);
+  for (std::string_view question : kQuestions) {
+    exa::Capture capture;
+    capture.kind = exa::ClusterKind::flux;
+    capture.outputs.push_back({std::string(question), {}, 0, std::string(text), ""});
+    auto inventory = exa::read_flux(capture);
+    if (!inventory) continue;
+    for (const exa::Node& node : inventory->nodes) {
+      EXA_ASSERT(!node.name.empty());
+      for (const exa::CardSet& set : node.cards)
+        for (const exa::Offer& offer : set.offers)
+          EXA_ASSERT(offer.units > 0 && offer.used.value_or(0) >= 0);
+    }
+  }
+  return 0;
+}
