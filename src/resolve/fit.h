@@ -50,10 +50,10 @@ std::vector<Dimension> missing_dimensions(const Shape& shape, const Fleet& fleet
 FitsNow fits_now(const Shape& shape, const Fleet& fleet, const Fit& fit, ClaimSet claims);
 
 // One verdict per claimed field; `claims` are those confirmed together (verdicts.cc).
-std::vector<Verdict> verdicts_of(const Shape& shape, const Fleet& fleet,
+std::vector<FieldVerdict> verdicts_of(const Shape& shape, const Fleet& fleet,
                                  const Comparisons& comparisons, const Fit& fit, ClaimSet claims);
-std::vector<Verdict> verdicts_of_unchecked(const Shape& shape);
-std::vector<Verdict> verdicts_of_missing(const Shape& shape, const Fleet& fleet,
+std::vector<FieldVerdict> verdicts_of_unchecked(const Shape& shape);
+std::vector<FieldVerdict> verdicts_of_missing(const Shape& shape, const Fleet& fleet,
                                          const Comparisons& comparisons,
                                          const std::vector<Dimension>& missing);
 

@@ -328,7 +328,7 @@ void compare_with_oracle(const Expected& expected, const Look& look, const Resol
   ASSERT_EQ(answer.unconfirmed, unconfirmed);
   ASSERT_EQ(answer.status, unconfirmed.empty() ? Status::verified : Status::degraded);
   std::set<std::string> contradicted;
-  for (const Verdict& verdict : answer.verdicts)
+  for (const FieldVerdict& verdict : answer.verdicts)
     if (verdict.verdict == Match::contradicted) contradicted.insert(verdict.field);
   ASSERT_EQ(contradicted, expected.contradicted);
   ASSERT_EQ(answer.fits_now->nodes, expected.now);

@@ -51,7 +51,7 @@ json::object to_json(const Ask& ask) {
           {"memory_gb", gib(ask.memory_bytes)}};
 }
 
-json::object to_json(const Verdict& verdict) {
+json::object to_json(const FieldVerdict& verdict) {
   return {{"field", verdict.field},
           {"claimed", verdict.claimed},
           {"verdict", name(verdict.verdict)},

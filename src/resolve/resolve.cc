@@ -163,7 +163,7 @@ std::string capitalised(std::string text) {
 // --- the answer, in the order of semantics §4
 
 void list_unconfirmed(Resolution& answer) {
-  for (const Verdict& verdict : answer.verdicts)
+  for (const FieldVerdict& verdict : answer.verdicts)
     if (verdict.verdict != Match::confirmed) answer.unconfirmed.push_back(verdict.field);
   if (!answer.seen) return;
   if (is_stale(*answer.seen)) answer.unconfirmed.emplace_back(kSnapshotAge);
@@ -203,7 +203,7 @@ void refuse(const ResolveInput& input, const Comparisons& comparisons, const Fit
 
 Cause cause_of(const Resolution& answer) {
   const bool all_fields = std::ranges::all_of(
-      answer.verdicts, [](const Verdict& v) { return v.verdict == Match::confirmed; });
+      answer.verdicts, [](const FieldVerdict& v) { return v.verdict == Match::confirmed; });
   if (!all_fields) return Cause::unconfirmed;
   if (answer.seen->declared) return Cause::declared_capacity;
   return is_stale(*answer.seen) ? Cause::stale_snapshot : Cause::confirmed;

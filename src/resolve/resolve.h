@@ -77,13 +77,13 @@ struct Ask {
 Ask ask_of(const Shape& shape);
 
 // One claimed field. contradicted: too few nodes are left that could bear it out.
-struct Verdict {
+struct FieldVerdict {
   std::string field;
   json::value claimed;
   Match verdict = Match::not_reported;
   std::string observed;  // "A100-PCIE-40GB (4 nodes)"; empty: nothing was seen
 
-  bool operator==(const Verdict&) const = default;
+  bool operator==(const FieldVerdict&) const = default;
 };
 
 // One dimension of an ask that the usable nodes cannot hold. Amounts in devices, millicores, bytes
@@ -117,7 +117,7 @@ struct Resolution {
   std::string reason;  // one sentence
   std::string target;
   Ask resources;
-  std::vector<Verdict> verdicts;  // one per claimed field, in the document's order
+  std::vector<FieldVerdict> verdicts;  // one per claimed field, in the document's order
   // The fields whose verdict is not `confirmed`, then snapshot_age and declared_capacity as they
   // apply. Empty exactly when the status is verified.
   std::vector<std::string> unconfirmed;

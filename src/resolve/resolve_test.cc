@@ -21,7 +21,7 @@ MATCHER_P2(Is, status, cause, "") {
 }
 
 Match verdict_on(const Resolution& answer, std::string_view field) {
-  const Verdict* found = find_verdict(answer, field);
+  const FieldVerdict* found = find_verdict(answer, field);
   EXPECT_NE(found, nullptr) << field;
   return found == nullptr ? Match::not_reported : found->verdict;
 }
@@ -42,7 +42,7 @@ TEST(Resolve, WithoutATargetNothingIsClaimed) {
   EXPECT_EQ(answer.resources.gpus, 2);
   EXPECT_FALSE(answer.seen);
   EXPECT_FALSE(answer.fits_now);
-  for (const Verdict& verdict : answer.verdicts) EXPECT_EQ(verdict.verdict, Match::not_reported);
+  for (const FieldVerdict& verdict : answer.verdicts) EXPECT_EQ(verdict.verdict, Match::not_reported);
 }
 
 TEST(Resolve, WithoutASnapshotNothingIsClaimedOrRefused) {
@@ -217,7 +217,7 @@ TEST(Resolve, AHintThatEveryFittingNodeContradictsIsNamedWithWhatIsThere) {
       resolve_on(gpus(2, 1, "A100-80GB"), inventory({node("n1", {cards("A100-PCIE-40GB", 2)}),
                                                      node("n2", {cards("V100-SXM2-16GB", 4)})}));
   EXPECT_THAT(answer, Is(Status::degraded, Cause::unconfirmed));
-  const Verdict& verdict = *find_verdict(answer, "accelerator_model_hint");
+  const FieldVerdict& verdict = *find_verdict(answer, "accelerator_model_hint");
   EXPECT_EQ(verdict.verdict, Match::contradicted);
   EXPECT_THAT(verdict.observed, HasSubstr("A100-PCIE-40GB (1 node)"));
   EXPECT_THAT(verdict.observed, HasSubstr("V100-SXM2-16GB (1 node)"));

@@ -79,8 +79,8 @@ inline Resolution resolve_on(const Shape& shape, const Inventory& seen, Look loo
   return resolve(input);
 }
 
-inline const Verdict* find_verdict(const Resolution& answer, std::string_view field) {
-  for (const Verdict& verdict : answer.verdicts)
+inline const FieldVerdict* find_verdict(const Resolution& answer, std::string_view field) {
+  for (const FieldVerdict& verdict : answer.verdicts)
     if (verdict.field == field) return &verdict;
   return nullptr;
 }

@@ -22,8 +22,8 @@ bool is_claimed(const Shape& shape, std::string_view field) {
   return false;  // applicability and description claim nothing about hardware
 }
 
-std::vector<Verdict> claimed_fields(const Shape& shape) {
-  std::vector<Verdict> verdicts;
+std::vector<FieldVerdict> claimed_fields(const Shape& shape) {
+  std::vector<FieldVerdict> verdicts;
   for (const std::string_view field : shape_fields())
     if (is_claimed(shape, field))
       verdicts.push_back(
@@ -139,7 +139,7 @@ int64_t nodes_not_contradicting(const Evidence& e, Claim claim) {
   return nodes;
 }
 
-void judge_claim(const Evidence& e, Claim claim, Verdict& verdict) {
+void judge_claim(const Evidence& e, Claim claim, FieldVerdict& verdict) {
   if (covers(e.claims, bit(claim)))
     verdict.verdict = Match::confirmed;
   else if (nodes_not_contradicting(e, claim) < e.shape.nodes)
@@ -150,7 +150,7 @@ void judge_claim(const Evidence& e, Claim claim, Verdict& verdict) {
   });
 }
 
-void judge_coarse(const Evidence& e, Verdict& verdict) {
+void judge_coarse(const Evidence& e, FieldVerdict& verdict) {
   verdict.verdict = Match::confirmed;
   if (verdict.field == "nodes")
     verdict.observed = fmt::format("{} fit", nodes_bearing_out(e.fit, e.claims));
@@ -171,7 +171,7 @@ Shape without_amounts(const Shape& shape) {
   return relaxed;
 }
 
-void judge_missing(const Dimension& dimension, Verdict& verdict) {
+void judge_missing(const Dimension& dimension, FieldVerdict& verdict) {
   verdict.verdict = Match::contradicted;
   if (dimension.name == "nodes")
     verdict.observed = fmt::format("{} fit", dimension.nodes_that_have);
@@ -192,11 +192,11 @@ int64_t nodes_known_to_have(const Fleet& fleet, const std::vector<int64_t>& colu
 
 }  // namespace
 
-std::vector<Verdict> verdicts_of(const Shape& shape, const Fleet& fleet,
+std::vector<FieldVerdict> verdicts_of(const Shape& shape, const Fleet& fleet,
                                  const Comparisons& comparisons, const Fit& fit, ClaimSet claims) {
   const Evidence evidence{shape, fleet, comparisons, fit, claims};
-  std::vector<Verdict> verdicts = claimed_fields(shape);
-  for (Verdict& verdict : verdicts) {
+  std::vector<FieldVerdict> verdicts = claimed_fields(shape);
+  for (FieldVerdict& verdict : verdicts) {
     if (const auto claim = claim_of(verdict.field))
       judge_claim(evidence, *claim, verdict);
     else
@@ -205,17 +205,17 @@ std::vector<Verdict> verdicts_of(const Shape& shape, const Fleet& fleet,
   return verdicts;
 }
 
-std::vector<Verdict> verdicts_of_unchecked(const Shape& shape) {
+std::vector<FieldVerdict> verdicts_of_unchecked(const Shape& shape) {
   return claimed_fields(shape);
 }
 
-std::vector<Verdict> verdicts_of_missing(const Shape& shape, const Fleet& fleet,
+std::vector<FieldVerdict> verdicts_of_missing(const Shape& shape, const Fleet& fleet,
                                          const Comparisons& comparisons,
                                          const std::vector<Dimension>& missing) {
   const Shape relaxed = without_amounts(shape);
   const Fit any = fit(relaxed, fleet, comparisons);
-  std::vector<Verdict> verdicts = claimed_fields(shape);
-  for (Verdict& verdict : verdicts) {
+  std::vector<FieldVerdict> verdicts = claimed_fields(shape);
+  for (FieldVerdict& verdict : verdicts) {
     const auto dimension = std::ranges::find(missing, verdict.field, &Dimension::name);
     const auto claim = claim_of(verdict.field);
     if (dimension != missing.end()) {
