@@ -25,11 +25,14 @@ _exa() {
   done
   while IFS= read -r line; do candidates+=("$line"); done \
     < <("${COMP_WORDS[0]}" __complete -- "${joined[@]}" 2>/dev/null)
-  if [[ ${candidates[0]} == ":files" ]]; then
+  if [[ ${candidates[0]:-} == ":files" ]]; then
     compopt -o filenames 2>/dev/null
     mapfile -t COMPREPLY < <(compgen -f -- "${COMP_WORDS[COMP_CWORD]}")
   else
-    COMPREPLY=("${candidates[@]}")
+    # bash replaces only what stands after its last word break
+    local current=${COMP_WORDS[COMP_CWORD]} typed=${joined[-1]:-}
+    [[ $current == "=" ]] && current=
+    COMPREPLY=("${candidates[@]#"${typed%"$current"}"}")
   fi
 }
 complete -F _exa exa
@@ -94,7 +97,7 @@ class Completion {
     if (last_.starts_with('-')) return flags(descent);
     std::set<std::string> found;
     // a word that is no flag, after a command that is not yet complete
-    if (descent.route == nullptr || words_given(descent) == 0) {
+    if (words_given(descent) == 0) {
       for (const Child& child : children(commands_, descent.words)) found.emplace(child.word);
     }
     if (descent.route != nullptr) found.merge(positional(descent));

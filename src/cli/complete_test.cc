@@ -23,12 +23,10 @@ using testing_cli::Shell;
 Shell shell_with_names() {
   Shell shell;
   shell.replies["GET /api/v1/hardware-profiles"] =
-      ok(R"({"items":[{"name":"small"},{"name":"train"},{"name":"$(reboot)"
-}]
-})");
+      ok(R"x({"items":[{"name":"small"},{"name":"train"},{"name":"$(reboot)"}]})x");
   shell.replies["GET /api/v1/clusters"] = ok(R"({"items":[{"name":"hpc"}]})");
-shell.replies["GET /api/v1/projects"] = ok(R"({"items":[{"name":"vision"}]})");
-return shell;
+  shell.replies["GET /api/v1/projects"] = ok(R"({"items":[{"name":"vision"}]})");
+  return shell;
 }
 
 std::vector<std::string> completed(Shell& shell, std::vector<std::string> words) {
@@ -136,12 +134,13 @@ TEST(Completion, BashGetsTheCandidates) {
   const Scratch scratch;
   scratch.write("exa",
                 "#!/bin/sh\nprintf '%s\\n' \"$@\" > \"$0.args\"\n"
-                "case \"$*\" in *--from*) echo :files;; *) printf 'small\\ntrain\\n';; esac\n",
+                "case \"$*\" in *--from*) echo :files;; *--output=*) echo --output=json;; *) "
+                "printf 'small\\ntrain\\n';; esac\n",
                 0700);
   scratch.write("script", script_of("bash"));
   scratch.write("nodes.txt", "");
   const std::string test = scratch.write("test", fmt::format(R"(
-set -eu
+set -u
 cd {0}
 source ./script
 complete -p exa > registered
@@ -150,12 +149,14 @@ printf '%s\n' "${{COMPREPLY[@]}}" > names
 COMP_WORDS=(./exa cluster discover --from no); COMP_CWORD=4; _exa
 printf '%s\n' "${{COMPREPLY[@]}}" > files
 COMP_WORDS=(./exa hardware --output = j); COMP_CWORD=4; _exa
+printf '%s\n' "${{COMPREPLY[@]}}" > value
 )",
                                                              scratch.path()));
   ASSERT_EQ(run_program({"bash", "--norc", test}), 0);
   EXPECT_EQ(scratch.read("registered"), "complete -F _exa exa\n");
   EXPECT_EQ(scratch.read("names"), "small\ntrain\n");
   EXPECT_EQ(scratch.read("files"), "nodes.txt\n");
+  EXPECT_EQ(scratch.read("value"), "json\n");
   EXPECT_EQ(scratch.read("exa.args"), "__complete\n--\nhardware\n--output=j\n");
 }
 

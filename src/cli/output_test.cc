@@ -15,7 +15,7 @@ using testing::Not;
 constexpr const char* kProfiles =
     R"({"items":[
   {"name":"small","version":3,"accelerator_family":"cpu","gpu_count":0,"cpu":0.5,"memory_gb":4,"nodes":1,
-   "applicability":["any"],"resolutions":[{"status":"verified","target":"hpc"}],"created_at":"2026-11-29T12:00:00Z"},
+   "applicability":["any"],"resolutions":[{"status":"verified","cluster":"hpc"}],"created_at":"2026-11-29T12:00:00Z"},
   {"name":"train-2gpu","version":1,"accelerator_family":"nvidia","gpu_count":2,"cpu":8,"memory_gb":32,"nodes":1,
    "accelerator_model_hint":"A100-80GB","applicability":["training","serving"],"created_at":"2026-11-30T11:00:00Z"},
   {"name":"odd","version":null,"note":"no active version"}],"next_cursor":null})";
@@ -48,7 +48,9 @@ TEST(Tables, FitByDroppingColumnsNeverByCuttingValues) {
   for (const size_t columns : {40, 60, 80, 100}) {
     const std::string text = shown(kProfiles, "hardware_profile.list", Format::table, columns);
     for (const auto line : split(text, '\n')) {
-      if (columns >= 60) EXPECT_LE(display_width(line), columns) << text;
+      if (columns >= 60) {
+        EXPECT_LE(display_width(line), columns) << text;
+      }
     }
     EXPECT_THAT(text, HasSubstr("no active version"));
     EXPECT_THAT(text, HasSubstr("train-2gpu"));

@@ -21,7 +21,7 @@ constexpr const char* kDelete = "DELETE /api/v1/hardware-profiles/small";
 constexpr const char* kTwo =
     R"({"items":[
   {"name":"small","version":3,"accelerator_family":"cpu","gpu_count":0,"cpu":0.5,"memory_gb":4,"nodes":1,
-   "applicability":["any"],"resolutions":[{"status":"verified","target":"hpc"}],"created_at":"2026-11-29T12:00:00Z"},
+   "applicability":["any"],"resolutions":[{"status":"verified","cluster":"hpc"}],"created_at":"2026-11-29T12:00:00Z"},
   {"name":"big","version":null,"note":"no active version"}],"next_cursor":null}
 )";
 

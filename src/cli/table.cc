@@ -50,22 +50,22 @@ constexpr std::array kPaints = {
     Paint{"contradicted", "\x1b[31m"}, Paint{"refused", "\x1b[31m"},
     Paint{"unchecked", "\x1b[2m"},     Paint{"deleted", "\x1b[2m"}};
 
-// Which columns stay: the ones with the highest `drop` leave until the rest fits.
+// Which columns stay: the most needed first, each if it still fits. One that is too wide (a
+// sentence) does not drive out the narrow ones after it.
 std::vector<size_t> fitting(const std::vector<Column>& columns, const std::vector<size_t>& widths,
                             size_t most) {
-  std::vector<size_t> kept(columns.size());
-  std::iota(kept.begin(), kept.end(), size_t{0});
-  const auto total = [&] {
-    size_t sum = 0;
-    for (const size_t i : kept) sum += widths[i] + 2;
-    return sum < 2 ? 0 : sum - 2;
-  };
-  while (most != 0 && total() > most) {
-    const auto least =
-        std::ranges::max_element(kept, {}, [&](size_t i) { return columns[i].drop; });
-    if (least == kept.end() || columns[*least].drop == 0) break;
-    kept.erase(least);
+  std::vector<size_t> by_need(columns.size());
+  std::iota(by_need.begin(), by_need.end(), size_t{0});
+  std::ranges::stable_sort(by_need, {}, [&](size_t i) { return columns[i].drop; });
+  std::vector<size_t> kept;
+  size_t used = 0;
+  for (const size_t i : by_need) {
+    const size_t with = used + widths[i] + (kept.empty() ? 0 : 2);
+    if (columns[i].drop != 0 && most != 0 && with > most) continue;
+    kept.push_back(i);
+    used = with;
   }
+  std::ranges::sort(kept);
   return kept;
 }
 

@@ -11,7 +11,7 @@ namespace exa {
 
 struct Column {
   std::string header;  // no blanks in it
-  int drop = 0;        // 0: always shown; else the highest goes first
+  int drop = 0;        // 0: always shown; else the lowest stays longest
 };
 
 struct Table {

@@ -222,7 +222,7 @@ std::vector<View> other_views() {
       {.route = "hardware_profile.suggest",
        .tables = {{"", "/items", kSuggested},
                   {"profiles that no node there can hold",
-                   "/never_fit",
+                   "/never_fits",
                    {{"NAME", "/name"}, {"VER", "/version"}, {"REASON", "/reason", Show::text, 1}}}},
        .empty = "Nothing to suggest. Look at it first: exa cluster discover NAME"},
       {.route = "cluster.list",
