@@ -16,7 +16,7 @@ A transcript is what a person sees:
 
 Lines after a command are its standard output; those that begin with "! " its standard error. Without
 "# exit N" the exit code must be 0. Wildcards: <time> an RFC 3339 time, <id> an id or digest, <n> a
-number, <age> an age like 3s, <dir> the data folder; "..." inside a line is any text, alone on a line
+number, <age> an age like 3s, <dir> the data folder, where testdata/ is; "..." inside a line is any text, alone on a line
 any lines. With "$ exa ... <<FILE" the lines that begin with "> " are given on standard input. Each file has a
 data folder of its own, in which it also runs.
 """
@@ -39,16 +39,18 @@ WILD = {
 class Step:
     def __init__(self, line, number):
         self.number, self.out, self.err, self.input, self.exit = number, [], [], [], 0
+        self.comments = []  # above it, with the blank lines around them
         self.command, _, self.heredoc = line.partition(" <<")
         self.argv = shlex.split(self.command)
 
 
 def parse(text, path):
-    head, steps = [], []
+    head, steps, comments = [], [], []
     for number, line in enumerate(text.splitlines(), 1):
         exit_code = re.fullmatch(r"# exit (\d+)", line)
         if line.startswith("$ "):
             steps.append(Step(line[2:], number))
+            steps[-1].comments, comments = comments, []
             if not steps[-1].argv or steps[-1].argv[0] != "exa":
                 raise SystemExit(f"{path}:{number}: a command begins with exa")
         elif not steps:
@@ -56,7 +58,9 @@ def parse(text, path):
         elif exit_code:
             steps[-1].exit = int(exit_code[1])
         elif line.startswith("#"):
-            pass
+            comments.append(line)
+        elif line == "" and comments:
+            comments.append(line)
         elif line.startswith("> ") and steps[-1].heredoc:
             steps[-1].input.append(line[2:])
         elif line == "!" or line.startswith("! "):
@@ -94,6 +98,13 @@ def run(exa, step, folder):
     return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
 
 
+def new_folder():
+    folder = tempfile.TemporaryDirectory(prefix="exa-script-")
+    here = os.path.dirname(os.path.abspath(__file__))
+    os.symlink(os.path.join(here, "..", "testdata"), os.path.join(folder.name, "testdata"))
+    return folder
+
+
 def ends_alike(want, text):
     trimmed = text.rstrip("\n")
     return re.fullmatch(want, trimmed + "\n" if trimmed else "") is not None
@@ -103,7 +114,7 @@ def check(exa, path):
     failures = 0
     with open(path) as file:
         _, steps = parse(file.read(), path)
-    with tempfile.TemporaryDirectory(prefix="exa-script-") as folder:
+    with new_folder() as folder:
         for step in steps:
             code, out, err = run(exa, step, folder)
             wrong = []
@@ -123,17 +134,24 @@ def check(exa, path):
     return failures
 
 
+def wildcards(line):
+    line = re.sub(WILD["<time>"], "<time>", line)
+    return re.sub(r"(?<=\s)\d+s$", "<age>", line)  # the last column of a table
+
+
 def write(exa, path):
     with open(path) as file:
         head, steps = parse(file.read(), path)
     lines = list(head)
-    with tempfile.TemporaryDirectory(prefix="exa-script-") as folder:
+    with new_folder() as folder:
         for step in steps:
             code, out, err = run(exa, step, folder)
+            if step.comments:
+                lines += ["", *step.comments]
             lines.append("$ " + step.command + (" <<" + step.heredoc if step.heredoc else ""))
             lines += ["> " + line for line in step.input]
             text = (out.rstrip("\n").split("\n") if out.strip() else []) + ["! " + line for line in err.splitlines()]
-            lines += [re.sub(WILD["<time>"], "<time>", line.replace(folder, "<dir>")) for line in text]
+            lines += [wildcards(line.replace(folder, "<dir>")) for line in text]
             if code:
                 lines.append(f"# exit {code}")
     with open(path, "w") as file:

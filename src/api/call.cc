@@ -248,7 +248,10 @@ Result<Call> make_call(const Matched& matched, const Request& request) {
     // one problem a place is enough, and the row's own rule says more than the type's
     std::vector<Problem> own = route.check(call.args);
     std::erase_if(problems, [&](const Problem& problem) {
-      return std::ranges::find(own, problem.where, &Problem::where) != own.end();
+      return std::ranges::any_of(own, [&](const Problem& better) {
+        return (problem.where + "/").starts_with(better.where + "/") ||
+               (better.where + "/").starts_with(problem.where + "/");
+      });
     });
     problems.insert(problems.begin(), std::make_move_iterator(own.begin()), std::make_move_iterator(own.end()));
   }

@@ -1,5 +1,6 @@
 #include "base/json.h"
 
+#include <charconv>
 #include <cmath>
 #include <set>
 
@@ -47,10 +48,24 @@ class StrictBuilder {
     text_ += part;
     return add(json::string(std::exchange(text_, {})), ec);
   }
-  bool on_number_part(std::string_view, error_code&) { return true; }
-  bool on_int64(int64_t number, std::string_view, error_code& ec) { return add(number, ec); }
-  bool on_uint64(uint64_t number, std::string_view, error_code& ec) { return add(number, ec); }
-  bool on_double(double number, std::string_view, error_code& ec) {
+  bool on_number_part(std::string_view part, error_code&) {
+    number_ += part;
+    return true;
+  }
+  bool on_int64(int64_t number, std::string_view, error_code& ec) {
+    number_.clear();
+    return add(number, ec);
+  }
+  bool on_uint64(uint64_t number, std::string_view, error_code& ec) {
+    number_.clear();
+    return add(number, ec);
+  }
+  bool on_double(double number, std::string_view part, error_code& ec) {
+    // Boost.JSON 1.81 reads some long decimals one unit in the last place off; from_chars is exact
+    const std::string text = std::exchange(number_, {}) + std::string(part);
+    double exact = 0;
+    const auto [stop, status] = std::from_chars(text.data(), text.data() + text.size(), exact);
+    if (status == std::errc{} && stop == text.data() + text.size()) number = exact;
     if (!std::isfinite(number)) {
       problems_.push_back({here(), "the number is too large", ""});
       number = 0;
@@ -121,6 +136,7 @@ class StrictBuilder {
   std::vector<Open> open_;
   std::string key_;
   std::string text_;
+  std::string number_;
   json::value root_;
   std::vector<Problem> problems_;
   size_t nodes_left_ = 0;

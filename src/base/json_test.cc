@@ -15,6 +15,12 @@ TEST(Json, NumbersPrintAsAPersonWritesThem) {
             "[0.5,8,100,0.1,-3,18446744073709551615,1.5e-07]");
 }
 
+TEST(Json, LongDecimalsAreReadExactly) {
+  for (const char* text : {"0.30000000000000004", "23.54013442993164", "2.2250738585072014e-308"}) {
+    EXPECT_EQ(parse_json(text, "t").value().as_double(), std::stod(text)) << text;
+  }
+}
+
 TEST(Json, KeysKeepTheirOrderUnlessCanonical) {
   const json::value value = parse_json(R"({"b":1,"a":{"d":2,"c":[]}})", "t").value();
   EXPECT_EQ(to_text(value), R"({"b":1,"a":{"d":2,"c":[]}})");

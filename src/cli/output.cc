@@ -48,12 +48,35 @@ std::string age_of(const json::value& value, Time now) {
   return time ? format_age(now - *time) : plain(value);
 }
 
+std::string two_decimals(const json::value& value) {
+  std::string text = plain(value);
+  const size_t point = text.find('.');
+  if (point != std::string::npos && point + 3 < text.size()) text.resize(point + 3);
+  return text;
+}
+
+std::string statuses_of(const json::value& value) {
+  if (!value.is_array()) return plain(value);
+  std::vector<std::string> each;
+  std::string_view first;
+  bool alike = true;
+  for (const json::value& resolution : value.get_array()) {
+    const std::string_view status = text_or(resolution, "status", "?");
+    if (each.empty()) first = status;
+    alike = alike && status == first;
+    each.push_back(fmt::format("{}:{}", text_or(resolution, "cluster", "?"), status));
+  }
+  return alike ? std::string(first) : join(each, ",");
+}
+
 std::string cell(const json::value& item, const ViewColumn& column, Time now) {
   const json::value* value = at_pointer(item, column.pointer);
   if (value == nullptr) return "";
   if (column.show == Show::age) return age_of(*value, now);
   if (column.show == Show::milli && value->is_int64()) return format_milli(value->get_int64());
   if (column.show == Show::bytes && value->is_int64()) return format_bytes(value->get_int64());
+  if (column.show == Show::short_number) return two_decimals(*value);
+  if (column.show == Show::statuses) return statuses_of(*value);
   return plain(*value);
 }
 
@@ -140,7 +163,8 @@ void append_record(std::string& out, const json::object& object, const Rendering
       if (narrower.columns > 2) narrower.columns -= 2;
       out += fmt::format("{}:\n{}", key, indented(lay_out(by_keys(value.get_array()), narrower)));
     } else {
-      const std::string text = printable(value.is_object() ? "" : plain(value));
+      std::string text = printable(value.is_object() ? "" : plain(value));
+      if (text.empty()) text = "-";
       out += fmt::format("{}: {}\n", key, painted(text, text, how.screen));
     }
   }

@@ -42,8 +42,8 @@ std::string deprecate_headline(const json::value& body) {
   const json::value* retired = find(body, "deprecated");
   const bool undone = retired != nullptr && retired->is_bool() && !retired->get_bool();
   const std::string_view redirect = text_or(body, "redirect", "");
-  if (undone) return versioned(body) + " is no longer deprecated";
-  return fmt::format("{} is deprecated{}{}", versioned(body), redirect.empty() ? "" : "; use ",
+  if (undone) return versioned(body) + " is no longer retired";
+  return fmt::format("{} is retired{}{}", versioned(body), redirect.empty() ? "" : "; use ",
                      redirect);
 }
 
@@ -55,6 +55,33 @@ std::string delete_headline(const json::value& body) {
   }
   return fmt::format("{}: version{} {} deleted", text_or(body, "name", "?"),
                      numbers.size() == 1 ? "" : "s", join(numbers, ", "));
+}
+
+std::string add_headline(const json::value& body) {
+  return fmt::format("{} ({}) added", text_or(body, "name", "?"), text_or(body, "kind", "?"));
+}
+
+std::string discover_headline(const json::value& body) {
+  const json::value* snapshot = find(body, "snapshot");
+  const json::value* capacity = snapshot == nullptr ? nullptr : find(*snapshot, "capacity");
+  if (capacity == nullptr) return "";
+  const json::value* nodes = find(*capacity, "nodes");
+  const json::value* usable = find(*capacity, "usable_nodes");
+  const std::string_view version = text_or(body, "tool_version", "");
+  return fmt::format("{}: {} nodes, {} usable, as {}{}{} tells; snapshot {}", text_or(body, "name", "?"),
+                     nodes == nullptr ? "?" : to_text(*nodes), usable == nullptr ? "?" : to_text(*usable),
+                     text_or(body, "tool", "?"), version.empty() ? "" : " ", version,
+                     text_or(*snapshot, "id", "?"));
+}
+
+std::string use_headline(const json::value& body) {
+  return fmt::format("{}/{} runs on {}", text_or(body, "kind", "?"), text_or(body, "name", "?"),
+                     text_or(body, "profile", "?"));
+}
+
+std::string release_headline(const json::value& body) {
+  return fmt::format("{}/{} ended; it ran on {}", text_or(body, "kind", "?"), text_or(body, "name", "?"),
+                     text_or(body, "profile", "?"));
 }
 
 std::string remove_headline(const json::value& body) {
@@ -128,8 +155,8 @@ const std::vector<ViewColumn> kVerdicts = {{"FIELD", "/field"},
 
 const std::vector<ViewColumn> kMissing = {{"DIMENSION", "/dimension"},
                                           {"ASKED", "/asked_total|/asked"},
-                                          {"TOTAL", "/total"},
-                                          {"LARGEST-NODE", "/largest", Show::text, 1},
+                                          {"TOTAL", "/total", Show::short_number},
+                                          {"LARGEST-NODE", "/largest", Show::short_number, 1},
                                           {"NOTE", "/note", Show::text, 2}};
 
 std::vector<View> profile_views() {
@@ -138,14 +165,22 @@ std::vector<View> profile_views() {
        .tables = {{"", "/items",
                    shape_between({{"NAME", "/name"}, {"VER", "/version"}},
                                  {{"FOR", "/applicability", Show::list, 6},
-                                  {"STATUS", "/resolutions/0/status|/note"},
-                                  {"ON", "/resolutions/0/cluster", Show::text, 5},
+                                  {"STATUS", "/resolutions|/note", Show::statuses},
                                   {"LABELS", "/labels|/other_labels", Show::list, 5, true},
                                   {"BY", "/created_by", Show::text, 7, true},
                                   {"AGE", "/created_at", Show::age, 1}})}},
        .empty = "No profiles yet. Create one: exa hardware profile set NAME --accelerator-family "
                 "nvidia --gpu 1"},
-      {.route = "hardware_profile.set", .headline = set_headline},
+      {.route = "hardware_profile.set",
+       .headline = set_headline,
+       .tables = {{"",
+                   "/resolutions",
+                   {{"CLUSTER", "/cluster"},
+                    {"STATUS", "/status"},
+                    {"UNCONFIRMED", "/unconfirmed", Show::list, 1},
+                    {"REASON", "/reason", Show::text, 2}}}}},
+      {.route = "hardware_profile.use", .headline = use_headline},
+      {.route = "hardware_profile.release", .headline = release_headline},
       {.route = "hardware_profile.show",
        .tables = {{"resolutions",
                    "/resolutions",
@@ -243,10 +278,9 @@ std::vector<View> other_views() {
        .hidden = {"/inventory"},
        .record = true},
       {.route = "cluster.discover",
-       .tables = {kDevices},
-       .hidden = {"/address", "/unread"},
-       .record = true},
-      {.route = "cluster.add", .record = true},
+       .headline = discover_headline,
+       .tables = {kDevices}},
+      {.route = "cluster.add", .headline = add_headline},
       {.route = "cluster.remove", .headline = remove_headline},
       {.route = "cluster.capture", .verbatim = true},
       {.route = "audit.list",
@@ -265,7 +299,7 @@ std::vector<View> other_views() {
        .empty = "The log is empty: nothing was changed yet."},
       {.route = "audit.verify",
        .headline = verify_headline,
-       .hidden = {"/ok", "/sentence"},
+       .hidden = {"/ok", "/sentence", "/first_bad_index", "/last_bad_index"},
        .record = true},
       {.route = "audit.export", .verbatim = true},
       {.route = "project.list",

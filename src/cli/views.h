@@ -11,7 +11,16 @@
 
 namespace exa {
 
-enum class Show { text, age, bytes, milli, list, yes_no };
+enum class Show {
+  text,
+  age,
+  bytes,
+  milli,
+  list,
+  yes_no,
+  short_number,  // at most two decimals, cut, so that no more is promised than there is
+  statuses,      // of a list of resolutions: one word where all agree, else each with its cluster
+};
 
 struct ViewColumn {
   std::string_view header;

@@ -333,9 +333,7 @@ Result<Answer> deprecate_profile(Service& service, const Caller& caller, const D
                    {"deprecated", !what.undo},
                    {"redirect", what.undo ? json::value(nullptr) : json::value(what.redirect)},
                    {"reason", what.reason}};
-    answer.notices.push_back(what.undo ? fmt::format("{} is no longer retired", subject)
-                                       : fmt::format("{} still works; who uses it is told to move to {}", subject,
-                                                     what.redirect));
+    if (!what.undo) answer.notices.push_back(fmt::format("{} still works; who uses it is told to move", subject));
     return answer;
   });
 }

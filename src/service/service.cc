@@ -78,7 +78,6 @@ Result<Answer> Service::mutate(const Caller& caller, const Change& change) {
       EXA_ASSIGN(answer, change(tx, deed));
       return {};
     }));
-    answer->notices.emplace_back("dry run: nothing was changed");
     return *std::move(answer);
   }
   bool replay = false;
