@@ -130,7 +130,8 @@ Result<Reply> resolve(Service& service, const Call& call) {
     return fail(invalid("resolve", {{"/snapshot", "is given together with a cluster; give one of them", ""}}));
   }
   return reply_of(resolve_profile(service, {call.text("project"), std::move(ref), call.text("cluster"),
-                                            text_if_given(call, "snapshot"), surface_arg(call, "for"),
+                                            text_if_given(call, "snapshot"), call.flag("as_of_snapshot"),
+                                            surface_arg(call, "for"),
                                             texts_arg(call, "fail_on")}));
 }
 
@@ -260,6 +261,8 @@ std::vector<Route> profile_routes() {
                   {.name = "label", .flag = "--label", .help = "the version that this label points at (default active)"},
                   {.name = "snapshot", .in = In::body, .kind = Kind::file, .flag = "--snapshot",
                    .help = "check against this saved capture or tool output instead of a cluster"},
+                  {.name = "as_of_snapshot", .kind = Kind::flag, .flag = "--as-of-snapshot",
+                   .help = "with --snapshot: answer as if asked when it was captured"},
                   {.name = "fail_on", .kind = Kind::csv, .flag = "--fail-on",
                    .help = "exit with 10 on these statuses, comma-separated", .choices = kStatuses},
                   project_param()},

@@ -28,6 +28,9 @@ struct Capture {
   std::string transport;  // "local", "ssh login@host", "https://…", "file"
   std::vector<CapturedOutput> outputs;
 
+  // Raw output of a tool that somebody handed in: when and where it was printed is not known.
+  bool is_handed_in() const { return transport == "file"; }
+
   const CapturedOutput* find(std::string_view name) const;  // nullptr when that was not asked
 };
 

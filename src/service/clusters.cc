@@ -293,7 +293,7 @@ Result<Answer> discover_cluster(Service& service, const Caller& caller, const Di
     EXA_ASSIGN(const Cluster current, find_cluster(tx, what.name));
     if (current.uid != cluster.uid) return fail(Code::stale, fmt::format("cluster {} was replaced meanwhile", what.name));
     const CapacityCount capacity = count_capacity(*inventory);
-    SnapshotHead head{service.around().new_id(), capture->taken_at, capture->transport, false,
+    SnapshotHead head{service.around().new_id(), capture->taken_at, capture->transport, capture->is_handed_in(),
                       json::value(to_json(capacity))};
     EXA_TRY(insert_snapshot(tx, cluster.uid, head, to_text(to_json(*inventory))));
     EXA_TRY(record_probe(tx, cluster.uid, service.now(), head.id, nullptr));
@@ -305,6 +305,10 @@ Result<Answer> discover_cluster(Service& service, const Caller& caller, const Di
     EXA_ASSIGN(answer.body, cluster_json(tx, cluster, service.now()));
     answer.body["tool"] = inventory->tool;
     answer.body["tool_version"] = inventory->tool_version;
+    if (head.declared) {
+      answer.notices.emplace_back("tool output does not say when and where it was printed, so it verifies nothing; "
+                                  "a file of exa cluster capture does");
+    }
     json::array unread;
     for (const Unread& one : inventory->unread) {
       unread.emplace_back(json::object{{"what", one.what}, {"why", one.why}});

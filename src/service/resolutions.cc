@@ -61,12 +61,17 @@ constexpr std::string_view kKeptColumns =
     "c.name, r.status, r.cause, r.reason, r.unconfirmed, r.snapshot_id, r.snapshot_taken_at, r.resolved_at, "
     "c.max_age";
 
-// A file instead of a cluster: read now, as old as its capture says (tool output: as of now).
-Result<Resolution> resolve_file(const Shape& shape, const std::string& text, Time now) {
-  EXA_ASSIGN(const Capture capture, capture_from_file(text, "--snapshot", std::nullopt, now));
+// A file instead of a cluster. A saved capture says how old it is; tool output does not say when or
+// where it was printed, and so counts as declared.
+Result<Resolution> resolve_file(const Shape& shape, const ResolveProfile& what, Time now) {
+  EXA_ASSIGN(const Capture capture, capture_from_file(*what.snapshot_file, "--snapshot", std::nullopt, now));
   EXA_ASSIGN(const Inventory inventory, read_capture(capture));
   const Fleet fleet = build_fleet(inventory);
-  return resolve({shape, "the snapshot file", {&fleet, "file", capture.taken_at, false}, minutes(15), now});
+  return resolve({shape,
+                  "the snapshot file",
+                  {&fleet, "file", capture.taken_at, capture.is_handed_in()},
+                  minutes(15),
+                  what.as_of_snapshot ? capture.taken_at : now});
 }
 
 }  // namespace
@@ -86,7 +91,7 @@ Result<Answer> resolve_profile(Service& service, const ResolveProfile& what) {
     EXA_ASSIGN(const StoredVersion stored, find_profile(tx, what.project, what.ref));
     if (what.surface) EXA_TRY(check_applicable(stored.profile, *what.surface));
     EXA_ASSIGN(const Resolution resolution, what.snapshot_file
-                                                ? resolve_file(stored.profile.shape, *what.snapshot_file, now)
+                                                ? resolve_file(stored.profile.shape, what, now)
                                                 : resolve_on(tx, stored.profile.shape, what.cluster, now));
     Answer answer;
     answer.body = {{"name", stored.profile.name},

@@ -16,6 +16,7 @@ struct ResolveProfile {
   ProfileRef ref;
   std::string cluster;
   std::optional<std::string> snapshot_file;  // resolve against this file instead of a cluster
+  bool as_of_snapshot = false;               // as if asked when the file was captured
   std::optional<Surface> surface;
   std::vector<std::string> fail_on;          // statuses that make the exit code 10
 };

@@ -324,6 +324,7 @@ class SqliteStore final : public Store {
       }
       schema_ = migration.number;
     }
+    checkpoint();
     return {};
   }
 
@@ -350,6 +351,10 @@ class SqliteStore final : public Store {
     std::error_code error;
     const auto size = fs::file_size(fs::path(file()) += "-wal", error);
     if (error || size < static_cast<uintmax_t>(kCheckpointPages) * 4096) return;
+    checkpoint();
+  }
+
+  void checkpoint() {
     sqlite3_wal_checkpoint_v2(database_.get(), nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
   }
 
