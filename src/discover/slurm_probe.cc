@@ -1,4 +1,7 @@
 // Asking Slurm: what scontrol prints in every release, or slurmrestd when an address names it.
+#include <pwd.h>
+#include <unistd.h>
+
 #include <array>
 #include <cstdlib>
 #include <fstream>
@@ -121,7 +124,12 @@ std::string user_name() {
     const char* value = std::getenv(name);
     if (value != nullptr && *value != '\0') return value;
   }
-  return "";
+  // services run without any of them, and slurmrestd takes no token without a name
+  passwd entry{};
+  passwd* found = nullptr;
+  std::array<char, 16384> space{};
+  if (::getpwuid_r(::geteuid(), &entry, space.data(), space.size(), &found) != 0) return "";
+  return found == nullptr ? "" : found->pw_name;
 }
 
 struct RestServer {
