@@ -27,17 +27,22 @@ Result<Reply> list(Service& service, const Call& call) {
 }
 
 Result<Reply> verify(Service& service, const Call& call) {
-  return reply_of(verify_audit(service, {text_if_given(call, "bundle"), text_if_given(call, "public_key"),
-                                         text_if_given(call, "checkpoint")}));
+  return reply_of(
+      verify_audit(service, {text_if_given(call, "bundle"), text_if_given(call, "public_key"),
+                             text_if_given(call, "checkpoint")}));
 }
 
-Result<Reply> export_log(Service& service, const Call&) { return reply_of(export_audit(service)); }
+Result<Reply> export_log(Service& service, const Call&) {
+  return reply_of(export_audit(service));
+}
 
 Result<Reply> create(Service& service, const Call& call) {
   return reply_of(create_project(service, call.caller, call.text("name")));
 }
 
-Result<Reply> projects(Service& service, const Call&) { return reply_of(list_projects(service)); }
+Result<Reply> projects(Service& service, const Call&) {
+  return reply_of(list_projects(service));
+}
 
 std::vector<Problem> check_create(const json::object& args) {
   const auto checked = check_name(text_or(args, "name", ""), "project name");
@@ -52,48 +57,92 @@ std::vector<Problem> check_create(const json::object& args) {
 
 std::vector<Route> audit_routes() {
   return {
-      {.id = "audit.list", .path = "/api/v1/audit", .command = "audit list", .action = "audit:read",
+      {.id = "audit.list",
+       .path = "/api/v1/audit",
+       .command = "audit list",
+       .action = "audit:read",
        .summary = "List who did or tried what, newest first",
        .params = {{.name = "actor", .flag = "--actor", .help = "only by this user"},
-                  {.name = "action", .flag = "--action", .help = "only this action, e.g. hardware_profile.set"},
+                  {.name = "action",
+                   .flag = "--action",
+                   .help = "only this action, e.g. hardware_profile.set"},
                   {.name = "object", .flag = "--object", .help = "only about this name"},
-                  {.name = "outcome", .kind = Kind::choice, .flag = "--outcome", .help = "only with this outcome",
+                  {.name = "outcome",
+                   .kind = Kind::choice,
+                   .flag = "--outcome",
+                   .help = "only with this outcome",
                    .choices = {"done", "refused"}},
-                  limit_param(), cursor_param()},
+                  limit_param(),
+                  cursor_param()},
        .handler = list,
-       .check = [](const json::object& args) {
-         const json::value* limit = args.if_contains("limit");
-         const bool wrong = limit != nullptr && limit->is_int64() &&
-                            (limit->get_int64() < 1 || limit->get_int64() > 1000);
-         return wrong ? std::vector<Problem>{{"/limit", "is not between 1 and 1000", ""}} : std::vector<Problem>{};
-       },
+       .check =
+           [](const json::object& args) {
+             const json::value* limit = args.if_contains("limit");
+             const bool wrong = limit != nullptr && limit->is_int64() &&
+                                (limit->get_int64() < 1 || limit->get_int64() > 1000);
+             return wrong ? std::vector<Problem>{{"/limit", "is not between 1 and 1000", ""}}
+                          : std::vector<Problem>{};
+           },
        .examples = {"exa audit list", "exa audit list --outcome refused"}},
-      {.id = "audit.verify", .method = Method::post, .path = "/api/v1/audit/verification", .command = "audit verify",
-       .action = "audit:read", .summary = "Verify the audit log against its signed checkpoints",
-       .detail = "Reads every entry again. With --bundle it verifies an exported file by itself, on any machine. "
-                 "Keep audit.pub and now and then a copy of the file checkpoint elsewhere: with them, even an old "
+      {.id = "audit.verify",
+       .method = Method::post,
+       .path = "/api/v1/audit/verification",
+       .command = "audit verify",
+       .action = "audit:read",
+       .summary = "Verify the audit log against its signed checkpoints",
+       .detail = "Reads every entry again. With --bundle it verifies an exported file by itself, "
+                 "on any machine. "
+                 "Keep audit.pub and now and then a copy of the file checkpoint elsewhere: with "
+                 "them, even an old "
                  "copy of the whole data folder is recognised.",
-       .params = {{.name = "bundle", .in = In::body, .kind = Kind::file, .flag = "--bundle",
+       .params = {{.name = "bundle",
+                   .in = In::body,
+                   .kind = Kind::file,
+                   .flag = "--bundle",
                    .help = "an exported file, verified offline"},
-                  {.name = "public_key", .in = In::body, .kind = Kind::file, .flag = "--public-key",
+                  {.name = "public_key",
+                   .in = In::body,
+                   .kind = Kind::file,
+                   .flag = "--public-key",
                    .help = "the key it must be signed with, known from elsewhere"},
-                  {.name = "checkpoint", .in = In::body, .kind = Kind::file, .flag = "--checkpoint",
+                  {.name = "checkpoint",
+                   .in = In::body,
+                   .kind = Kind::file,
+                   .flag = "--checkpoint",
                    .help = "a checkpoint kept elsewhere, whose history must be contained"}},
-       .handler = verify, .examples = {"exa audit verify"}},
-      {.id = "audit.export", .path = "/api/v1/audit/bundle", .command = "audit export", .action = "audit:read",
-       .summary = "Print the whole log as a file that anyone can verify", .handler = export_log,
+       .handler = verify,
+       .examples = {"exa audit verify"}},
+      {.id = "audit.export",
+       .path = "/api/v1/audit/bundle",
+       .command = "audit export",
+       .action = "audit:read",
+       .summary = "Print the whole log as a file that anyone can verify",
+       .handler = export_log,
        .examples = {"exa audit export"}},
   };
 }
 
 std::vector<Route> project_routes() {
   return {
-      {.id = "project.create", .method = Method::post, .path = "/api/v1/projects/{name}", .command = "project create",
-       .tier = Tier::mutating, .action = "project:write", .summary = "Create a project",
-       .params = {{.name = "name", .in = In::path, .help = "name of the project", .required = true}, dry_run_param()},
-       .handler = create, .check = check_create, .examples = {"exa project create vision"}},
-      {.id = "project.list", .path = "/api/v1/projects", .command = "project list", .action = "project:read",
-       .summary = "List projects", .handler = projects, .examples = {"exa project list"}},
+      {.id = "project.create",
+       .method = Method::post,
+       .path = "/api/v1/projects/{name}",
+       .command = "project create",
+       .tier = Tier::mutating,
+       .action = "project:write",
+       .summary = "Create a project",
+       .params = {{.name = "name", .in = In::path, .help = "name of the project", .required = true},
+                  dry_run_param()},
+       .handler = create,
+       .check = check_create,
+       .examples = {"exa project create vision"}},
+      {.id = "project.list",
+       .path = "/api/v1/projects",
+       .command = "project list",
+       .action = "project:read",
+       .summary = "List projects",
+       .handler = projects,
+       .examples = {"exa project list"}},
   };
 }
 

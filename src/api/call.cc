@@ -13,11 +13,13 @@ namespace {
 constexpr std::string_view kUnreserved =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
 
-bool is_parameter(std::string_view segment) { return segment.starts_with('{') && segment.ends_with('}'); }
+bool is_parameter(std::string_view segment) {
+  return segment.starts_with('{') && segment.ends_with('}');
+}
 
 // The path's arguments if it has the row's form.
-std::optional<std::vector<std::pair<std::string, std::string>>> arguments_of(std::string_view pattern,
-                                                                             std::string_view path) {
+std::optional<std::vector<std::pair<std::string, std::string>>> arguments_of(
+    std::string_view pattern, std::string_view path) {
   const auto wanted = split(pattern, '/');
   const auto given = split(path, '/');
   if (wanted.size() != given.size()) return std::nullopt;
@@ -66,7 +68,8 @@ json::value value_of(const Param& param, const std::string& text) {
       }
       return list;
     }
-    default: return json::value(text);
+    default:
+      return json::value(text);
   }
 }
 
@@ -76,10 +79,12 @@ std::string one_of(const std::vector<std::string_view>& choices) {
 
 void check_choice(const Param& param, std::string_view text, const std::string& where,
                   std::vector<Problem>& problems) {
-  if (param.choices.empty() || std::ranges::find(param.choices, text) != param.choices.end()) return;
+  if (param.choices.empty() || std::ranges::find(param.choices, text) != param.choices.end())
+    return;
   const std::vector<std::string> known(param.choices.begin(), param.choices.end());
-  problems.push_back({where, fmt::format("\"{}\" is not one of {}", printable(text), one_of(param.choices)),
-                      did_you_mean(text, known)});
+  problems.push_back(
+      {where, fmt::format("\"{}\" is not one of {}", printable(text), one_of(param.choices)),
+       did_you_mean(text, known)});
 }
 
 void check_text(const Param& param, const json::value& value, const std::string& where,
@@ -106,8 +111,10 @@ void check_list(const Param& param, const json::value& value, const std::string&
   for (size_t i = 0; i < value.get_array().size(); ++i) {
     const std::string place = fmt::format("{}/{}", where, i);
     const json::value& element = value.get_array()[i];
-    if (!element.is_string()) problems.push_back({place, "is not a text", ""});
-    else check_choice(param, element.get_string(), place, problems);
+    if (!element.is_string())
+      problems.push_back({place, "is not a text", ""});
+    else
+      check_choice(param, element.get_string(), place, problems);
   }
 }
 
@@ -115,14 +122,20 @@ void check_kind(const Param& param, const json::value& value, std::vector<Proble
   const std::string where = pointer("", param.name);
   switch (param.kind) {
     case Kind::integer:
-      if (!value.is_int64() || value.get_int64() < 0) problems.push_back({where, "is not a whole number", ""});
+      if (!value.is_int64() || value.get_int64() < 0)
+        problems.push_back({where, "is not a whole number", ""});
       break;
     case Kind::flag:
       if (!value.is_bool()) problems.push_back({where, "is neither true nor false", ""});
       break;
-    case Kind::decimal: break;  // its meaning (cores, GiB, a share) decides: the row's own check
-    case Kind::csv: check_list(param, value, where, problems); break;
-    default: check_text(param, value, where, problems); break;
+    case Kind::decimal:
+      break;  // its meaning (cores, GiB, a share) decides: the row's own check
+    case Kind::csv:
+      check_list(param, value, where, problems);
+      break;
+    default:
+      check_text(param, value, where, problems);
+      break;
   }
 }
 
@@ -132,7 +145,8 @@ void collect_query(const Route& route, const Request& request, json::object& arg
     const Param* param = find_param(route, key, In::query);
     const std::string where = pointer("", key);
     if (param == nullptr) {
-      problems.push_back({where, "is not known here", did_you_mean(key, names_in(route, In::query))});
+      problems.push_back(
+          {where, "is not known here", did_you_mean(key, names_in(route, In::query))});
     } else if (args.contains(key)) {
       problems.push_back({where, "is given twice", ""});
     } else {
@@ -144,14 +158,15 @@ void collect_query(const Route& route, const Request& request, json::object& arg
 Result<void> collect_body(const Route& route, const Request& request, json::object& args,
                           std::vector<Problem>& problems) {
   if (request.body.empty()) return {};
-  const bool takes_file =
-      std::ranges::any_of(route.params, [](const Param& param) { return param.kind == Kind::file; });
-  EXA_ASSIGN(json::value body,
-             parse_json(request.body, "request body", takes_file ? tool_output_limits() : ReadLimits{}));
+  const bool takes_file = std::ranges::any_of(
+      route.params, [](const Param& param) { return param.kind == Kind::file; });
+  EXA_ASSIGN(json::value body, parse_json(request.body, "request body",
+                                          takes_file ? tool_output_limits() : ReadLimits{}));
   if (!body.is_object()) return fail(invalid("request body", {{"", "is not a JSON object", ""}}));
   for (auto& [key, value] : body.get_object()) {
     if (find_param(route, key, In::body) == nullptr) {
-      problems.push_back({pointer("", key), "is not known here", did_you_mean(key, names_in(route, In::body))});
+      problems.push_back(
+          {pointer("", key), "is not known here", did_you_mean(key, names_in(route, In::body))});
     } else if (!value.is_null()) {  // null means not given
       args[key] = std::move(value);
     }
@@ -166,14 +181,18 @@ json::value fallback_of(const Param& param) {
 
 }  // namespace
 
-std::string Call::text(std::string_view key) const { return std::string(text_or(args, key, "")); }
+std::string Call::text(std::string_view key) const {
+  return std::string(text_or(args, key, ""));
+}
 
 bool Call::flag(std::string_view key) const {
   const json::value* value = args.if_contains(key);
   return value != nullptr && value->is_bool() && value->get_bool();
 }
 
-bool Call::has(std::string_view key) const { return args.if_contains(key) != nullptr; }
+bool Call::has(std::string_view key) const {
+  return args.if_contains(key) != nullptr;
+}
 
 int64_t Call::integer(std::string_view key, int64_t otherwise) const {
   const json::value* value = args.if_contains(key);
@@ -183,8 +202,10 @@ int64_t Call::integer(std::string_view key, int64_t otherwise) const {
 std::string percent_encode(std::string_view text) {
   std::string result;
   for (const char c : text) {
-    if (kUnreserved.find(c) != std::string_view::npos) result += c;
-    else result += fmt::format("%{:02X}", static_cast<uint8_t>(c));
+    if (kUnreserved.find(c) != std::string_view::npos)
+      result += c;
+    else
+      result += fmt::format("%{:02X}", static_cast<uint8_t>(c));
   }
   return result;
 }
@@ -215,8 +236,13 @@ Result<Matched> match_route(std::span<const Route> table, Method method, std::st
     if (route.method == method) return Matched{&route, *std::move(arguments)};
     allowed.emplace_back(name(route.method));
   }
-  if (allowed.empty()) return fail(Code::not_found, fmt::format("there is nothing at {}", printable(path)));
-  Error error{Code::usage, fmt::format("{} does not take {}", printable(path), name(method)), {}, "", allowed};
+  if (allowed.empty())
+    return fail(Code::not_found, fmt::format("there is nothing at {}", printable(path)));
+  Error error{Code::usage,
+              fmt::format("{} does not take {}", printable(path), name(method)),
+              {},
+              "",
+              allowed};
   return fail(std::move(error));
 }
 
@@ -225,24 +251,37 @@ Result<Call> make_call(const Matched& matched, const Request& request) {
   std::vector<Problem> problems;
   Call call;
   call.route = &route;
-  call.caller = {request.principal, request.origin, request.request_id, std::string(route.id),
-                 request.idempotency_key, "", false};
+  call.caller = {request.principal,
+                 request.origin,
+                 request.request_id,
+                 std::string(route.id),
+                 request.idempotency_key,
+                 "",
+                 false};
   if (!request.idempotency_key.empty()) {
-    call.caller.request_digest = sha256_hex(fmt::format(
-        "{} {}?{}\n{}", name(request.method), request.path, fmt::join([&] {
-          std::vector<std::string> pairs;
-          for (const auto& [key, text] : request.query) pairs.push_back(key + "=" + text);
-          return pairs;
-        }(), "&"), request.body));
+    call.caller.request_digest =
+        sha256_hex(fmt::format("{} {}?{}\n{}", name(request.method), request.path,
+                               fmt::join(
+                                   [&] {
+                                     std::vector<std::string> pairs;
+                                     for (const auto& [key, text] : request.query)
+                                       pairs.push_back(key + "=" + text);
+                                     return pairs;
+                                   }(),
+                                   "&"),
+                               request.body));
   }
   for (const auto& [key, text] : matched.path_args) call.args[key] = text;
   collect_query(route, request, call.args, problems);
   EXA_TRY(collect_body(route, request, call.args, problems));
   for (const Param& param : route.params) {
     const json::value* value = call.args.if_contains(param.name);
-    if (value != nullptr) check_kind(param, *value, problems);
-    else if (param.required) problems.push_back({pointer("", param.name), "is required", ""});
-    else if (!param.fallback.empty()) call.args[param.name] = fallback_of(param);
+    if (value != nullptr)
+      check_kind(param, *value, problems);
+    else if (param.required)
+      problems.push_back({pointer("", param.name), "is required", ""});
+    else if (!param.fallback.empty())
+      call.args[param.name] = fallback_of(param);
   }
   if (route.check != nullptr) {
     // one problem a place is enough, and the row's own rule says more than the type's
@@ -253,11 +292,13 @@ Result<Call> make_call(const Matched& matched, const Request& request) {
                (better.where + "/").starts_with(problem.where + "/");
       });
     });
-    problems.insert(problems.begin(), std::make_move_iterator(own.begin()), std::make_move_iterator(own.end()));
+    problems.insert(problems.begin(), std::make_move_iterator(own.begin()),
+                    std::make_move_iterator(own.end()));
   }
   call.caller.dry_run = call.flag("dry_run");
   if (!problems.empty()) {
-    return fail(invalid(route.command.empty() ? route.id : fmt::format("exa {}", route.command), std::move(problems)));
+    return fail(invalid(route.command.empty() ? route.id : fmt::format("exa {}", route.command),
+                        std::move(problems)));
   }
   return call;
 }

@@ -14,7 +14,8 @@ struct Matched {
 // not_found for an unknown path; usage with the allowed methods for another method.
 Result<Matched> match_route(std::span<const Route> table, Method method, std::string_view path);
 
-// All problems at once: unknown and missing arguments, wrong types, choices, and the row's own check.
+// All problems at once: unknown and missing arguments, wrong types, choices, and the row's own
+// check.
 Result<Call> make_call(const Matched& matched, const Request& request);
 
 std::string percent_encode(std::string_view text);

@@ -23,25 +23,37 @@ Param body_text(std::string_view name, std::string_view flag, std::string_view h
 const std::vector<AddressParam>& address_params() {
   using enum ClusterKind;
   static const std::vector<AddressParam> table = {
-      {body_text("ssh", "--ssh", "reach it through ssh: [user@]host"), &ClusterAddress::ssh, {host, slurm, flux}},
-      {body_text("ssh_identity", "--ssh-identity", "private key file for ssh"), &ClusterAddress::ssh_identity,
+      {body_text("ssh", "--ssh", "reach it through ssh: [user@]host"),
+       &ClusterAddress::ssh,
+       {host, slurm, flux}},
+      {body_text("ssh_identity", "--ssh-identity", "private key file for ssh"),
+       &ClusterAddress::ssh_identity,
        {host, slurm, flux}},
       {body_text("slurmrestd", "--slurmrestd", "ask slurmrestd: unix:/path or http(s)://host:port"),
-       &ClusterAddress::slurmrestd, {slurm}},
-      {body_text("kubeconfig", "--kubeconfig", "kubeconfig file (default $KUBECONFIG, ~/.kube/config)"),
-       &ClusterAddress::kubeconfig, {kubernetes}},
+       &ClusterAddress::slurmrestd,
+       {slurm}},
+      {body_text("kubeconfig", "--kubeconfig",
+                 "kubeconfig file (default $KUBECONFIG, ~/.kube/config)"),
+       &ClusterAddress::kubeconfig,
+       {kubernetes}},
       {body_text("context", "--context", "context of the kubeconfig (default: its current one)"),
-       &ClusterAddress::context, {kubernetes}},
+       &ClusterAddress::context,
+       {kubernetes}},
       {body_text("server", "--server-url", "API server instead of a kubeconfig: https://host:port"),
-       &ClusterAddress::server, {kubernetes}},
-      {body_text("ca_file", "--ca-file", "certificate authority of the API server"), &ClusterAddress::ca_file,
+       &ClusterAddress::server,
+       {kubernetes}},
+      {body_text("ca_file", "--ca-file", "certificate authority of the API server"),
+       &ClusterAddress::ca_file,
        {kubernetes}},
       {body_text("token_file", "--token-file", "file with a token (Kubernetes, slurmrestd)"),
-       &ClusterAddress::token_file, {kubernetes, slurm}},
+       &ClusterAddress::token_file,
+       {kubernetes, slurm}},
       {body_text("client_cert_file", "--client-cert-file", "client certificate file"),
-       &ClusterAddress::client_cert_file, {kubernetes}},
+       &ClusterAddress::client_cert_file,
+       {kubernetes}},
       {body_text("client_key_file", "--client-key-file", "key file of the client certificate"),
-       &ClusterAddress::client_key_file, {kubernetes}},
+       &ClusterAddress::client_key_file,
+       {kubernetes}},
   };
   return table;
 }
@@ -51,22 +63,25 @@ std::vector<Problem> check_add(const json::object& args) {
   const auto text = [&](std::string_view key) { return text_or(args, key, ""); };
   if (const auto checked = check_name(text("name"), "cluster name"); !checked) {
     const Error& error = checked.error();
-    problems.push_back(error.problems.empty() ? Problem{"/name", error.message, ""} : error.problems[0]);
+    problems.push_back(error.problems.empty() ? Problem{"/name", error.message, ""}
+                                              : error.problems[0]);
     problems.back().where = "/name";
   }
   const auto kind = find_cluster_kind(text("kind"));
   for (const AddressParam& row : address_params()) {
     if (!kind || text(row.param.name).empty()) continue;
     if (std::ranges::find(row.kinds, *kind) == row.kinds.end()) {
-      problems.push_back({pointer("", row.param.name), fmt::format("means nothing for a {} cluster", text("kind")), ""});
+      problems.push_back({pointer("", row.param.name),
+                          fmt::format("means nothing for a {} cluster", text("kind")), ""});
     }
   }
   const std::string_view ssh = text("ssh");
-  if (!ssh.empty() && (ssh.front() == '-' || ssh.find_first_of(" \t\n") != std::string_view::npos)) {
+  if (!ssh.empty() &&
+      (ssh.front() == '-' || ssh.find_first_of(" \t\n") != std::string_view::npos)) {
     problems.push_back({"/ssh", "is not a host or user@host", ""});
   }
-  if (const json::value* port = args.if_contains("ssh_port"); port != nullptr && port->is_int64() &&
-                                                              (port->get_int64() < 1 || port->get_int64() > 65535)) {
+  if (const json::value* port = args.if_contains("ssh_port");
+      port != nullptr && port->is_int64() && (port->get_int64() < 1 || port->get_int64() > 65535)) {
     problems.push_back({"/ssh_port", "is not a port (1 to 65535)", ""});
   }
   return problems;
@@ -76,14 +91,17 @@ Result<Reply> add(Service& service, const Call& call) {
   AddCluster what;
   what.name = call.text("name");
   what.address.kind = find_cluster_kind(call.text("kind")).value_or(ClusterKind::host);
-  for (const AddressParam& row : address_params()) what.address.*row.member = call.text(row.param.name);
+  for (const AddressParam& row : address_params())
+    what.address.*row.member = call.text(row.param.name);
   what.address.ssh_port = static_cast<int>(call.integer("ssh_port", 0));
   EXA_ASSIGN(what.address.timeout, parse_duration(call.text("timeout")));
   EXA_ASSIGN(what.max_age, parse_duration(call.text("max_age")));
   return reply_of(add_cluster(service, call.caller, what));
 }
 
-Result<Reply> list(Service& service, const Call&) { return reply_of(list_clusters(service)); }
+Result<Reply> list(Service& service, const Call&) {
+  return reply_of(list_clusters(service));
+}
 
 Result<Reply> show(Service& service, const Call& call) {
   return reply_of(show_cluster(service, call.text("name"), call.flag("nodes")));
@@ -100,26 +118,47 @@ Result<Reply> capture(Service& service, const Call& call) {
 }
 
 Result<Reply> remove(Service& service, const Call& call) {
-  return reply_of(remove_cluster(service, call.caller, call.text("name"), call.flag("force"), call.text("reason")));
+  return reply_of(remove_cluster(service, call.caller, call.text("name"), call.flag("force"),
+                                 call.text("reason")));
 }
 
 Param name_param() {
-  return {.name = "name", .in = In::path, .help = "name of the cluster", .required = true, .completes = "cluster"};
+  return {.name = "name",
+          .in = In::path,
+          .help = "name of the cluster",
+          .required = true,
+          .completes = "cluster"};
 }
 
 std::vector<Param> add_params() {
   std::vector<Param> params = {
       name_param(),
-      {.name = "kind", .in = In::body, .kind = Kind::choice, .flag = "--kind", .help = "what runs there",
-       .required = true, .choices = kKinds},
+      {.name = "kind",
+       .in = In::body,
+       .kind = Kind::choice,
+       .flag = "--kind",
+       .help = "what runs there",
+       .required = true,
+       .choices = kKinds},
   };
   for (const AddressParam& row : address_params()) params.push_back(row.param);
-  params.push_back({.name = "ssh_port", .in = In::body, .kind = Kind::integer, .flag = "--ssh-port",
+  params.push_back({.name = "ssh_port",
+                    .in = In::body,
+                    .kind = Kind::integer,
+                    .flag = "--ssh-port",
                     .help = "port for ssh (default: what ssh is configured to)"});
-  params.push_back({.name = "timeout", .in = In::body, .kind = Kind::duration, .flag = "--timeout",
-                    .help = "how long one question may take", .fallback = "30s"});
-  params.push_back({.name = "max_age", .in = In::body, .kind = Kind::duration, .flag = "--max-age",
-                    .help = "a snapshot older than this verifies nothing", .fallback = "15m"});
+  params.push_back({.name = "timeout",
+                    .in = In::body,
+                    .kind = Kind::duration,
+                    .flag = "--timeout",
+                    .help = "how long one question may take",
+                    .fallback = "30s"});
+  params.push_back({.name = "max_age",
+                    .in = In::body,
+                    .kind = Kind::duration,
+                    .flag = "--max-age",
+                    .help = "a snapshot older than this verifies nothing",
+                    .fallback = "15m"});
   params.push_back(dry_run_param());
   return params;
 }
@@ -128,38 +167,84 @@ std::vector<Param> add_params() {
 
 std::vector<Route> cluster_routes() {
   return {
-      {.id = "cluster.add", .method = Method::post, .path = "/api/v1/clusters/{name}", .command = "cluster add",
-       .tier = Tier::mutating, .action = "cluster:write", .summary = "Register a cluster: where it is and how it is asked",
-       .detail = "Paths to keys and tokens are kept, never their contents. Nothing is asked yet: see discover.",
-       .params = add_params(), .handler = add, .check = check_add,
-       .examples = {"exa cluster add here --kind host", "exa cluster add hpc --kind slurm --ssh login.example.org",
-                    "exa cluster add k8s --kind kubernetes --kubeconfig ~/.kube/config --context prod"}},
-      {.id = "cluster.list", .path = "/api/v1/clusters", .command = "cluster list", .action = "cluster:read",
-       .summary = "List clusters with what was last seen", .handler = list, .examples = {"exa cluster list"}},
-      {.id = "cluster.show", .path = "/api/v1/clusters/{name}", .command = "cluster show", .action = "cluster:read",
+      {.id = "cluster.add",
+       .method = Method::post,
+       .path = "/api/v1/clusters/{name}",
+       .command = "cluster add",
+       .tier = Tier::mutating,
+       .action = "cluster:write",
+       .summary = "Register a cluster: where it is and how it is asked",
+       .detail = "Paths to keys and tokens are kept, never their contents. Nothing is asked yet: "
+                 "see discover.",
+       .params = add_params(),
+       .handler = add,
+       .check = check_add,
+       .examples =
+           {"exa cluster add here --kind host",
+            "exa cluster add hpc --kind slurm --ssh login.example.org",
+            "exa cluster add k8s --kind kubernetes --kubeconfig ~/.kube/config --context prod"}},
+      {.id = "cluster.list",
+       .path = "/api/v1/clusters",
+       .command = "cluster list",
+       .action = "cluster:read",
+       .summary = "List clusters with what was last seen",
+       .handler = list,
+       .examples = {"exa cluster list"}},
+      {.id = "cluster.show",
+       .path = "/api/v1/clusters/{name}",
+       .command = "cluster show",
+       .action = "cluster:read",
        .summary = "Show a cluster: devices by model, what cannot be used and why",
-       .params = {name_param(), {.name = "nodes", .kind = Kind::flag, .flag = "--nodes", .help = "every node as well"}},
-       .handler = show, .examples = {"exa cluster show here"}},
-      {.id = "cluster.discover", .method = Method::post, .path = "/api/v1/clusters/{name}/snapshots",
-       .command = "cluster discover", .tier = Tier::mutating, .action = "cluster:discover",
+       .params =
+           {name_param(),
+            {.name = "nodes", .kind = Kind::flag, .flag = "--nodes", .help = "every node as well"}},
+       .handler = show,
+       .examples = {"exa cluster show here"}},
+      {.id = "cluster.discover",
+       .method = Method::post,
+       .path = "/api/v1/clusters/{name}/snapshots",
+       .command = "cluster discover",
+       .tier = Tier::mutating,
+       .action = "cluster:discover",
        .summary = "Look at a cluster and keep what was seen as a snapshot",
        .detail = "A failed look keeps the last good snapshot and records why it failed.",
        .params = {name_param(),
-                  {.name = "from", .in = In::body, .kind = Kind::file, .flag = "--from",
+                  {.name = "from",
+                   .in = In::body,
+                   .kind = Kind::file,
+                   .flag = "--from",
                    .help = "read this saved capture or tool output instead (- for standard input)"},
                   dry_run_param()},
-       .handler = discover, .examples = {"exa cluster discover here"}},
-      {.id = "cluster.capture", .path = "/api/v1/clusters/{name}/capture", .command = "cluster capture",
-       .action = "cluster:discover", .summary = "Print everything that a look at the cluster reads, verbatim",
-       .detail = "Stores nothing. Save it, and discover --from reads it again anywhere: any answer can be reproduced.",
-       .params = {name_param()}, .handler = capture, .examples = {"exa cluster capture here"}},
-      {.id = "cluster.remove", .method = Method::del, .path = "/api/v1/clusters/{name}", .command = "cluster remove",
-       .tier = Tier::destructive, .action = "cluster:delete", .summary = "Forget a cluster; its snapshots stay in the store",
+       .handler = discover,
+       .examples = {"exa cluster discover here"}},
+      {.id = "cluster.capture",
+       .path = "/api/v1/clusters/{name}/capture",
+       .command = "cluster capture",
+       .action = "cluster:discover",
+       .summary = "Print everything that a look at the cluster reads, verbatim",
+       .detail = "Stores nothing. Save it, and discover --from reads it again anywhere: any answer "
+                 "can be reproduced.",
+       .params = {name_param()},
+       .handler = capture,
+       .examples = {"exa cluster capture here"}},
+      {.id = "cluster.remove",
+       .method = Method::del,
+       .path = "/api/v1/clusters/{name}",
+       .command = "cluster remove",
+       .tier = Tier::destructive,
+       .action = "cluster:delete",
+       .summary = "Forget a cluster; its snapshots stay in the store",
        .params = {name_param(),
-                  {.name = "force", .kind = Kind::flag, .flag = "--force", .help = "although consumers run there"},
-                  {.name = "reason", .flag = "--reason", .help = "why; required with --force, kept in the audit log"},
+                  {.name = "force",
+                   .kind = Kind::flag,
+                   .flag = "--force",
+                   .help = "although consumers run there"},
+                  {.name = "reason",
+                   .flag = "--reason",
+                   .help = "why; required with --force, kept in the audit log"},
                   dry_run_param()},
-       .handler = remove, .examples = {"exa cluster remove here --yes"}},
+       .handler = remove,
+       .examples = {"exa cluster remove here --yes"}},
   };
 }
 

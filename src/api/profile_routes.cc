@@ -26,7 +26,9 @@ void check_with(const json::object& args, std::string_view key, std::vector<Prob
   if (const auto checked = check(std::string_view(value->get_string())); !checked) {
     const Error& error = checked.error();
     const std::string suggestion = error.problems.empty() ? "" : error.problems[0].suggestion;
-    problems.push_back({pointer("", key), error.problems.empty() ? error.message : error.problems[0].message, suggestion});
+    problems.push_back({pointer("", key),
+                        error.problems.empty() ? error.message : error.problems[0].message,
+                        suggestion});
   }
 }
 
@@ -36,7 +38,8 @@ void check_project(const json::object& args, std::vector<Problem>& problems) {
 
 void check_limit(const json::object& args, std::vector<Problem>& problems) {
   const json::value* limit = args.if_contains("limit");
-  if (limit != nullptr && limit->is_int64() && (limit->get_int64() < 1 || limit->get_int64() > 1000)) {
+  if (limit != nullptr && limit->is_int64() &&
+      (limit->get_int64() < 1 || limit->get_int64() > 1000)) {
     problems.push_back({"/limit", "is not between 1 and 1000", ""});
   }
 }
@@ -46,7 +49,8 @@ std::vector<Problem> check_set(const json::object& args) {
   check_with(args, "name", problems, [](auto text) { return check_name(text, "profile name"); });
   check_project(args, problems);
   check_with(args, "label", problems, [](auto text) { return check_label(text); });
-  for (Problem& problem : problems_of_shape(shape_args(args))) problems.push_back(std::move(problem));
+  for (Problem& problem : problems_of_shape(shape_args(args)))
+    problems.push_back(std::move(problem));
   return problems;
 }
 
@@ -107,8 +111,9 @@ std::vector<std::string> texts_arg(const Call& call, std::string_view key) {
 
 Result<Reply> set(Service& service, const Call& call) {
   EXA_ASSIGN(Shape shape, read_shape(shape_args(call.args)));
-  return reply_of(set_profile(service, call.caller,
-                              {call.text("project"), call.text("name"), std::move(shape), call.text("label")}));
+  return reply_of(
+      set_profile(service, call.caller,
+                  {call.text("project"), call.text("name"), std::move(shape), call.text("label")}));
 }
 
 Result<Reply> list(Service& service, const Call& call) {
@@ -120,33 +125,40 @@ Result<Reply> list(Service& service, const Call& call) {
 }
 
 Result<Reply> show(Service& service, const Call& call) {
-  EXA_ASSIGN(ProfileRef ref, combine_reference(call.text("name"), version_arg(call), call.text("label")));
-  return reply_of(show_profile(service, {call.text("project"), std::move(ref), call.text("cluster")}));
+  EXA_ASSIGN(ProfileRef ref,
+             combine_reference(call.text("name"), version_arg(call), call.text("label")));
+  return reply_of(
+      show_profile(service, {call.text("project"), std::move(ref), call.text("cluster")}));
 }
 
 Result<Reply> resolve(Service& service, const Call& call) {
-  EXA_ASSIGN(ProfileRef ref, combine_reference(call.text("name"), version_arg(call), call.text("label")));
+  EXA_ASSIGN(ProfileRef ref,
+             combine_reference(call.text("name"), version_arg(call), call.text("label")));
   if (call.has("cluster") && call.has("snapshot")) {
-    return fail(invalid("resolve", {{"/snapshot", "is given together with a cluster; give one of them", ""}}));
+    return fail(invalid("resolve",
+                        {{"/snapshot", "is given together with a cluster; give one of them", ""}}));
   }
-  return reply_of(resolve_profile(service, {call.text("project"), std::move(ref), call.text("cluster"),
-                                            text_if_given(call, "snapshot"), call.flag("as_of_snapshot"),
-                                            surface_arg(call, "for"),
-                                            texts_arg(call, "fail_on")}));
+  return reply_of(resolve_profile(
+      service,
+      {call.text("project"), std::move(ref), call.text("cluster"), text_if_given(call, "snapshot"),
+       call.flag("as_of_snapshot"), surface_arg(call, "for"), texts_arg(call, "fail_on")}));
 }
 
 Result<Reply> remove(Service& service, const Call& call) {
   EXA_ASSIGN(const ProfileRef ref, combine_reference(call.text("name"), version_arg(call), ""));
   if (ref.label) {
-    return fail(invalid("delete", {{"/name", "names a label; delete takes a name or name@version", ""}}));
+    return fail(
+        invalid("delete", {{"/name", "names a label; delete takes a name or name@version", ""}}));
   }
-  return reply_of(delete_profile(service, call.caller, {call.text("project"), ref.name, ref.version,
-                                                        call.flag("force"), call.text("reason")}));
+  return reply_of(delete_profile(
+      service, call.caller,
+      {call.text("project"), ref.name, ref.version, call.flag("force"), call.text("reason")}));
 }
 
 Result<Reply> label(Service& service, const Call& call) {
-  return reply_of(label_profile(service, call.caller, {call.text("project"), call.text("name"), call.text("label"),
-                                                       call.integer("version", 0)}));
+  return reply_of(label_profile(
+      service, call.caller,
+      {call.text("project"), call.text("name"), call.text("label"), call.integer("version", 0)}));
 }
 
 Result<Reply> history(Service& service, const Call& call) {
@@ -163,10 +175,12 @@ Result<Reply> diff(Service& service, const Call& call) {
 Result<Reply> deprecate(Service& service, const Call& call) {
   EXA_ASSIGN(ProfileRef ref, parse_reference(call.text("name")));
   if (call.flag("undo") == call.has("redirect")) {
-    return fail(invalid("deprecate", {{"/redirect", "give --redirect OTHER to retire, or --undo", ""}}));
+    return fail(
+        invalid("deprecate", {{"/redirect", "give --redirect OTHER to retire, or --undo", ""}}));
   }
-  return reply_of(deprecate_profile(service, call.caller, {call.text("project"), std::move(ref), call.text("redirect"),
-                                                           call.text("reason"), call.flag("undo")}));
+  return reply_of(deprecate_profile(service, call.caller,
+                                    {call.text("project"), std::move(ref), call.text("redirect"),
+                                     call.text("reason"), call.flag("undo")}));
 }
 
 Result<Reply> suggest(Service& service, const Call& call) {
@@ -178,39 +192,80 @@ Result<Reply> suggest(Service& service, const Call& call) {
 const std::vector<std::string_view> kFamilies = {"nvidia", "amd", "intel-gaudi", "tpu", "cpu"};
 const std::vector<std::string_view> kSurfaces = {"workbench", "training", "serving", "any"};
 const std::vector<std::string_view> kUses = {"workbench", "training", "serving"};
-const std::vector<std::string_view> kStatuses = {"unchecked", "verified", "degraded", "unresolvable"};
+const std::vector<std::string_view> kStatuses = {"unchecked", "verified", "degraded",
+                                                 "unresolvable"};
 
 Param name_param(std::string_view help) {
   return {.name = "name", .in = In::path, .help = help, .required = true, .completes = "profile"};
 }
 
 Param version_param() {
-  return {.name = "version", .kind = Kind::integer, .flag = "--version", .help = "this version number"};
+  return {
+      .name = "version", .kind = Kind::integer, .flag = "--version", .help = "this version number"};
 }
 
 std::vector<Param> set_params() {
   return {
       name_param("name of the profile: lower-case letters, digits and -"),
-      {.name = "accelerator_family", .in = In::body, .kind = Kind::choice, .flag = "--accelerator-family",
-       .help = "accelerator family", .required = true, .choices = kFamilies},
-      {.name = "gpu_count", .in = In::body, .kind = Kind::integer, .flag = "--gpu",
+      {.name = "accelerator_family",
+       .in = In::body,
+       .kind = Kind::choice,
+       .flag = "--accelerator-family",
+       .help = "accelerator family",
+       .required = true,
+       .choices = kFamilies},
+      {.name = "gpu_count",
+       .in = In::body,
+       .kind = Kind::integer,
+       .flag = "--gpu",
        .help = "accelerators per node (default 0)"},
-      {.name = "gpu_fraction", .in = In::body, .kind = Kind::decimal, .flag = "--gpu-fraction",
+      {.name = "gpu_fraction",
+       .in = In::body,
+       .kind = Kind::decimal,
+       .flag = "--gpu-fraction",
        .help = "share of each accelerator, above 0 and at most 1 (default 1)"},
-      {.name = "mig_profile", .in = In::body, .flag = "--mig-profile", .help = "MIG profile, e.g. 1g.10gb"},
-      {.name = "cpu", .in = In::body, .kind = Kind::decimal, .flag = "--cpu",
+      {.name = "mig_profile",
+       .in = In::body,
+       .flag = "--mig-profile",
+       .help = "MIG profile, e.g. 1g.10gb"},
+      {.name = "cpu",
+       .in = In::body,
+       .kind = Kind::decimal,
+       .flag = "--cpu",
        .help = "cores per node, e.g. 8 or 0.5 (default 0: not asked)"},
-      {.name = "memory_gb", .in = In::body, .kind = Kind::decimal, .flag = "--memory-gb",
+      {.name = "memory_gb",
+       .in = In::body,
+       .kind = Kind::decimal,
+       .flag = "--memory-gb",
        .help = "memory per node in GiB (default 0: not asked)"},
-      {.name = "nodes", .in = In::body, .kind = Kind::integer, .flag = "--nodes", .help = "number of nodes (default 1)"},
-      {.name = "accelerator_model_hint", .in = In::body, .flag = "--accelerator-model-hint",
+      {.name = "nodes",
+       .in = In::body,
+       .kind = Kind::integer,
+       .flag = "--nodes",
+       .help = "number of nodes (default 1)"},
+      {.name = "accelerator_model_hint",
+       .in = In::body,
+       .flag = "--accelerator-model-hint",
        .help = "model wanted, e.g. A100-80GB; never trusted without a live check"},
-      {.name = "driver_tag", .in = In::body, .flag = "--driver-tag", .help = "driver wanted, e.g. cuda-12.4"},
-      {.name = "runtime_tag", .in = In::body, .flag = "--runtime-tag", .help = "runtime wanted, e.g. pytorch-2.4-cu124"},
-      {.name = "applicability", .in = In::body, .kind = Kind::csv, .flag = "--applicability",
-       .help = "what it may be used for, comma-separated (default any)", .choices = kSurfaces},
+      {.name = "driver_tag",
+       .in = In::body,
+       .flag = "--driver-tag",
+       .help = "driver wanted, e.g. cuda-12.4"},
+      {.name = "runtime_tag",
+       .in = In::body,
+       .flag = "--runtime-tag",
+       .help = "runtime wanted, e.g. pytorch-2.4-cu124"},
+      {.name = "applicability",
+       .in = In::body,
+       .kind = Kind::csv,
+       .flag = "--applicability",
+       .help = "what it may be used for, comma-separated (default any)",
+       .choices = kSurfaces},
       {.name = "description", .in = In::body, .flag = "--description", .help = "what it is for"},
-      {.name = "label", .in = In::body, .flag = "--label", .help = "label to move to the new version",
+      {.name = "label",
+       .in = In::body,
+       .flag = "--label",
+       .help = "label to move to the new version",
        .fallback = "active"},
       project_param(),
       dry_run_param(),
@@ -225,102 +280,214 @@ constexpr std::string_view kBase = "/api/v1/hardware-profiles";
 
 std::vector<Route> profile_routes() {
   return {
-      {.id = "hardware_profile.set", .method = Method::post, .path = "/api/v1/hardware-profiles/{name}/versions",
-       .command = "hardware profile set", .tier = Tier::mutating, .action = kWrite,
+      {.id = "hardware_profile.set",
+       .method = Method::post,
+       .path = "/api/v1/hardware-profiles/{name}/versions",
+       .command = "hardware profile set",
+       .tier = Tier::mutating,
+       .action = kWrite,
        .summary = "Create the next version of a profile and move a label to it",
-       .detail = "Counts, cores and memory are per node. A version is never changed: setting a name again creates "
+       .detail = "Counts, cores and memory are per node. A version is never changed: setting a "
+                 "name again creates "
                  "the next one, and who uses an older one keeps it.",
-       .params = set_params(), .handler = set, .check = check_set,
-       .examples = {"exa hardware profile set train-2gpu-a100 --accelerator-family nvidia --gpu 2 --cpu 8 "
-                    "--memory-gb 32 --accelerator-model-hint A100-80GB --driver-tag cuda-12.4",
-                    "exa hardware profile set small --accelerator-family cpu --cpu 2 --memory-gb 4"}},
-      {.id = "hardware_profile.list", .path = kBase, .command = "hardware profile list", .action = kRead,
+       .params = set_params(),
+       .handler = set,
+       .check = check_set,
+       .examples =
+           {"exa hardware profile set train-2gpu-a100 --accelerator-family nvidia --gpu 2 --cpu 8 "
+            "--memory-gb 32 --accelerator-model-hint A100-80GB --driver-tag cuda-12.4",
+            "exa hardware profile set small --accelerator-family cpu --cpu 2 --memory-gb 4"}},
+      {.id = "hardware_profile.list",
+       .path = kBase,
+       .command = "hardware profile list",
+       .action = kRead,
        .summary = "List profiles with their active version and last status",
-       .params = {{.name = "applicability", .kind = Kind::choice, .flag = "--applicability",
-                   .help = "only those for this use (they list it or any)", .choices = kSurfaces},
-                  project_param(), limit_param(), cursor_param()},
-       .handler = list, .check = check_page,
-       .examples = {"exa hardware profile list", "exa hardware profile list --applicability training --json"}},
-      {.id = "hardware_profile.show", .path = "/api/v1/hardware-profiles/{name}", .command = "hardware profile show",
-       .action = kRead, .summary = "Show one version of a profile",
-       .params = {name_param("name, name@3 or name@label"), version_param(),
-                  {.name = "label", .flag = "--label", .help = "the version that this label points at (default active)"},
-                  {.name = "cluster", .flag = "--cluster", .help = "resolve it there as well", .completes = "cluster"},
-                  project_param()},
-       .handler = show, .check = check_reference, .examples = {"exa hardware profile show small"}},
-      {.id = "hardware_profile.resolve", .method = Method::post, .path = "/api/v1/hardware-profiles/{name}/resolution",
-       .command = "hardware profile resolve", .action = kRead,
-       .summary = "Check a profile against what a cluster was seen to have",
-       .detail = "The answer is unchecked, verified, degraded (naming what could not be confirmed) or unresolvable "
-                 "(exit code 6). It rests on the newest snapshot; exa cluster discover takes a new one.",
+       .params = {{.name = "applicability",
+                   .kind = Kind::choice,
+                   .flag = "--applicability",
+                   .help = "only those for this use (they list it or any)",
+                   .choices = kSurfaces},
+                  project_param(),
+                  limit_param(),
+                  cursor_param()},
+       .handler = list,
+       .check = check_page,
+       .examples = {"exa hardware profile list",
+                    "exa hardware profile list --applicability training --json"}},
+      {.id = "hardware_profile.show",
+       .path = "/api/v1/hardware-profiles/{name}",
+       .command = "hardware profile show",
+       .action = kRead,
+       .summary = "Show one version of a profile",
        .params = {name_param("name, name@3 or name@label"),
-                  {.name = "cluster", .flag = "--cluster", .help = "the cluster to check against", .completes = "cluster"},
-                  {.name = "for", .kind = Kind::choice, .flag = "--for", .help = "what it will be used for",
+                  version_param(),
+                  {.name = "label",
+                   .flag = "--label",
+                   .help = "the version that this label points at (default active)"},
+                  {.name = "cluster",
+                   .flag = "--cluster",
+                   .help = "resolve it there as well",
+                   .completes = "cluster"},
+                  project_param()},
+       .handler = show,
+       .check = check_reference,
+       .examples = {"exa hardware profile show small"}},
+      {.id = "hardware_profile.resolve",
+       .method = Method::post,
+       .path = "/api/v1/hardware-profiles/{name}/resolution",
+       .command = "hardware profile resolve",
+       .action = kRead,
+       .summary = "Check a profile against what a cluster was seen to have",
+       .detail =
+           "The answer is unchecked, verified, degraded (naming what could not be confirmed) or "
+           "unresolvable "
+           "(exit code 6). It rests on the newest snapshot; exa cluster discover takes a new one.",
+       .params = {name_param("name, name@3 or name@label"),
+                  {.name = "cluster",
+                   .flag = "--cluster",
+                   .help = "the cluster to check against",
+                   .completes = "cluster"},
+                  {.name = "for",
+                   .kind = Kind::choice,
+                   .flag = "--for",
+                   .help = "what it will be used for",
                    .choices = kUses},
                   version_param(),
-                  {.name = "label", .flag = "--label", .help = "the version that this label points at (default active)"},
-                  {.name = "snapshot", .in = In::body, .kind = Kind::file, .flag = "--snapshot",
+                  {.name = "label",
+                   .flag = "--label",
+                   .help = "the version that this label points at (default active)"},
+                  {.name = "snapshot",
+                   .in = In::body,
+                   .kind = Kind::file,
+                   .flag = "--snapshot",
                    .help = "check against this saved capture or tool output instead of a cluster"},
-                  {.name = "as_of_snapshot", .kind = Kind::flag, .flag = "--as-of-snapshot",
+                  {.name = "as_of_snapshot",
+                   .kind = Kind::flag,
+                   .flag = "--as-of-snapshot",
                    .help = "with --snapshot: answer as if asked when it was captured"},
-                  {.name = "fail_on", .kind = Kind::csv, .flag = "--fail-on",
-                   .help = "exit with 10 on these statuses, comma-separated", .choices = kStatuses},
+                  {.name = "fail_on",
+                   .kind = Kind::csv,
+                   .flag = "--fail-on",
+                   .help = "exit with 10 on these statuses, comma-separated",
+                   .choices = kStatuses},
                   project_param()},
-       .handler = resolve, .check = check_reference,
+       .handler = resolve,
+       .check = check_reference,
        .examples = {"exa hardware profile resolve small --cluster here --for workbench"}},
-      {.id = "hardware_profile.delete", .method = Method::del, .path = "/api/v1/hardware-profiles/{name}",
-       .command = "hardware profile delete", .tier = Tier::destructive, .action = "hardware_profile:delete",
+      {.id = "hardware_profile.delete",
+       .method = Method::del,
+       .path = "/api/v1/hardware-profiles/{name}",
+       .command = "hardware profile delete",
+       .tier = Tier::destructive,
+       .action = "hardware_profile:delete",
        .summary = "Delete a version, or all versions and labels of a name",
-       .detail = "Numbers are never given again and who runs on a version keeps its shape. If consumers exist the "
+       .detail = "Numbers are never given again and who runs on a version keeps its shape. If "
+                 "consumers exist the "
                  "delete is refused and they are listed. To retire a profile, see deprecate.",
-       .params = {name_param("name, or name@3"), version_param(),
-                  {.name = "force", .kind = Kind::flag, .flag = "--force", .help = "although consumers exist"},
-                  {.name = "reason", .flag = "--reason", .help = "why; required with --force, kept in the audit log"},
-                  project_param(), dry_run_param()},
-       .handler = remove, .check = check_reference, .examples = {"exa hardware profile delete small --version 1 --yes"}},
-      {.id = "hardware_profile.label", .method = Method::put, .path = "/api/v1/hardware-profiles/{name}/labels/{label}",
-       .command = "hardware profile label", .tier = Tier::mutating, .action = kWrite,
+       .params = {name_param("name, or name@3"),
+                  version_param(),
+                  {.name = "force",
+                   .kind = Kind::flag,
+                   .flag = "--force",
+                   .help = "although consumers exist"},
+                  {.name = "reason",
+                   .flag = "--reason",
+                   .help = "why; required with --force, kept in the audit log"},
+                  project_param(),
+                  dry_run_param()},
+       .handler = remove,
+       .check = check_reference,
+       .examples = {"exa hardware profile delete small --version 1 --yes"}},
+      {.id = "hardware_profile.label",
+       .method = Method::put,
+       .path = "/api/v1/hardware-profiles/{name}/labels/{label}",
+       .command = "hardware profile label",
+       .tier = Tier::mutating,
+       .action = kWrite,
        .summary = "Point a label at a version",
-       .params = {name_param("name of the profile"),
-                  {.name = "label", .in = In::path, .help = "the label, e.g. active", .required = true},
-                  {.name = "version", .in = In::body, .kind = Kind::integer, .flag = "--version",
-                   .help = "the version it shall point at", .required = true},
-                  project_param(), dry_run_param()},
-       .handler = label, .check = check_label_move,
+       .params =
+           {name_param("name of the profile"),
+            {.name = "label", .in = In::path, .help = "the label, e.g. active", .required = true},
+            {.name = "version",
+             .in = In::body,
+             .kind = Kind::integer,
+             .flag = "--version",
+             .help = "the version it shall point at",
+             .required = true},
+            project_param(),
+            dry_run_param()},
+       .handler = label,
+       .check = check_label_move,
        .examples = {"exa hardware profile label small active --version 1"}},
-      {.id = "hardware_profile.history", .path = "/api/v1/hardware-profiles/{name}/versions",
-       .command = "hardware profile history", .action = kRead,
+      {.id = "hardware_profile.history",
+       .path = "/api/v1/hardware-profiles/{name}/versions",
+       .command = "hardware profile history",
+       .action = kRead,
        .summary = "Show every version, deleted ones too, and every move of a label",
-       .params = {name_param("name of the profile"), project_param()}, .handler = history, .check = check_reference,
+       .params = {name_param("name of the profile"), project_param()},
+       .handler = history,
+       .check = check_reference,
        .examples = {"exa hardware profile history small"}},
-      {.id = "hardware_profile.diff", .path = "/api/v1/hardware-profile-diff", .command = "hardware profile diff",
-       .action = kRead, .summary = "Compare two versions field by field",
+      {.id = "hardware_profile.diff",
+       .path = "/api/v1/hardware-profile-diff",
+       .command = "hardware profile diff",
+       .action = kRead,
+       .summary = "Compare two versions field by field",
        .detail = "Exit code 0: the same; 1: they differ; 2 or more: an error.",
-       .params = {{.name = "from", .help = "name, name@3 or name@label", .required = true, .completes = "profile"},
-                  {.name = "to", .help = "name, name@3 or name@label", .required = true, .completes = "profile"},
+       .params = {{.name = "from",
+                   .help = "name, name@3 or name@label",
+                   .required = true,
+                   .completes = "profile"},
+                  {.name = "to",
+                   .help = "name, name@3 or name@label",
+                   .required = true,
+                   .completes = "profile"},
                   project_param()},
-       .handler = diff, .check = check_two_references, .examples = {"exa hardware profile diff small@1 small@2"}},
-      {.id = "hardware_profile.deprecate", .method = Method::put, .path = "/api/v1/hardware-profiles/{name}/deprecation",
-       .command = "hardware profile deprecate", .tier = Tier::mutating, .action = kWrite,
+       .handler = diff,
+       .check = check_two_references,
+       .examples = {"exa hardware profile diff small@1 small@2"}},
+      {.id = "hardware_profile.deprecate",
+       .method = Method::put,
+       .path = "/api/v1/hardware-profiles/{name}/deprecation",
+       .command = "hardware profile deprecate",
+       .tier = Tier::mutating,
+       .action = kWrite,
        .summary = "Retire a profile or a version, naming what to use instead",
        .detail = "It keeps working; who refers to it is told where to move.",
        .params = {name_param("name, or name@3 for one version"),
-                  {.name = "redirect", .in = In::body, .flag = "--redirect", .help = "what to use instead",
+                  {.name = "redirect",
+                   .in = In::body,
+                   .flag = "--redirect",
+                   .help = "what to use instead",
                    .completes = "profile"},
                   {.name = "reason", .in = In::body, .flag = "--reason", .help = "why"},
-                  {.name = "undo", .in = In::body, .kind = Kind::flag, .flag = "--undo", .help = "take it back"},
-                  project_param(), dry_run_param()},
-       .handler = deprecate, .check = check_reference,
+                  {.name = "undo",
+                   .in = In::body,
+                   .kind = Kind::flag,
+                   .flag = "--undo",
+                   .help = "take it back"},
+                  project_param(),
+                  dry_run_param()},
+       .handler = deprecate,
+       .check = check_reference,
        .examples = {"exa hardware profile deprecate small --redirect medium"}},
-      {.id = "hardware_profile.suggest", .path = "/api/v1/clusters/{cluster}/suggested-profiles",
-       .command = "hardware profile suggest", .action = kRead,
+      {.id = "hardware_profile.suggest",
+       .path = "/api/v1/clusters/{cluster}/suggested-profiles",
+       .command = "hardware profile suggest",
+       .action = kRead,
        .summary = "Propose shapes from what a cluster was seen to have",
-       .detail = "Whole nodes, halves and single devices, less what a node needs for itself; and profiles of the "
+       .detail = "Whole nodes, halves and single devices, less what a node needs for itself; and "
+                 "profiles of the "
                  "project that no node there can ever hold.",
-       .params = {{.name = "cluster", .in = In::path, .flag = "--cluster", .help = "the cluster", .required = true,
+       .params = {{.name = "cluster",
+                   .in = In::path,
+                   .flag = "--cluster",
+                   .help = "the cluster",
+                   .required = true,
                    .completes = "cluster"},
                   project_param()},
-       .handler = suggest, .examples = {"exa hardware profile suggest --cluster here"}},
+       .handler = suggest,
+       .examples = {"exa hardware profile suggest --cluster here"}},
   };
 }
 

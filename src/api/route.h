@@ -1,6 +1,7 @@
-// The route table: the single source for handlers, authorisation, audit, the command line, its help,
-// completion and man page, and the API description. A command is a route with flags; both transports
-// (in-process, HTTP) go through the same router. Rules: contract.md; recipe to add one: CONTRIBUTING.md.
+// The route table: the single source for handlers, authorisation, audit, the command line, its
+// help, completion and man page, and the API description. A command is a route with flags; both
+// transports (in-process, HTTP) go through the same router. Rules: contract.md; recipe to add one:
+// CONTRIBUTING.md.
 #pragma once
 
 #include <functional>
@@ -26,7 +27,8 @@ enum class In { path, query, body };
 
 enum class Kind {
   text,      // any text
-  integer,   // whole number; sent as a JSON number when it is one, as text otherwise (the validator says so)
+  integer,   // whole number; sent as a JSON number when it is one, as text otherwise (the validator
+             // says so)
   decimal,   // number with decimals; likewise
   flag,      // true when given
   csv,       // comma-separated; a JSON list in a body
@@ -37,33 +39,35 @@ enum class Kind {
 std::string_view name(Kind kind);
 
 struct Param {
-  std::string_view name;      // key in query or body, or {name} in the path
+  std::string_view name;  // key in query or body, or {name} in the path
   In in = In::query;
   Kind kind = Kind::text;
-  std::string_view flag;      // "--gpu"; empty: positional
-  std::string_view help;      // one line, no final period
+  std::string_view flag;  // "--gpu"; empty: positional
+  std::string_view help;  // one line, no final period
   bool required = false;
-  std::string_view fallback;  // the default as text, filled in by the router when absent; shown in help
+  std::string_view
+      fallback;  // the default as text, filled in by the router when absent; shown in help
   std::vector<std::string_view> choices;
-  std::string_view completes;  // whose live names complete it: "profile", "cluster", "project"; or empty
+  std::string_view
+      completes;  // whose live names complete it: "profile", "cluster", "project"; or empty
 };
 
 struct Request {
   Method method = Method::get;
-  std::string path;                                        // "/api/v1/hardware-profiles/small", encoded
+  std::string path;  // "/api/v1/hardware-profiles/small", encoded
   std::vector<std::pair<std::string, std::string>> query;  // decoded
   std::string body;                                        // JSON or empty
   std::string idempotency_key;
   Principal principal;
-  std::string origin;      // host and process, or address: for the audit log
+  std::string origin;  // host and process, or address: for the audit log
   std::string request_id;
 };
 
 struct Reply {
   int status = 200;
-  std::string body;        // JSON text with a final newline: printed as it is by --json
+  std::string body;  // JSON text with a final newline: printed as it is by --json
   std::string content_type = "application/json";
-  int exit_code = 0;       // of the command: 6 for an unresolvable answer, 1 for a diff with differences
+  int exit_code = 0;  // of the command: 6 for an unresolvable answer, 1 for a diff with differences
   std::vector<std::string> notices;  // for people, on stderr: "label candidate was dropped"
 };
 
@@ -74,7 +78,7 @@ struct Call {
   json::object args;
   Caller caller;
 
-  std::string text(std::string_view name) const;     // "" when absent
+  std::string text(std::string_view name) const;  // "" when absent
   bool flag(std::string_view name) const;
   bool has(std::string_view name) const;
   int64_t integer(std::string_view name, int64_t otherwise) const;
@@ -86,7 +90,7 @@ using Handler = Result<Reply> (*)(Service&, const Call&);
 using Check = std::vector<Problem> (*)(const json::object& args);
 
 struct Route {
-  std::string_view id;       // "hardware_profile.set": audit verb and operationId
+  std::string_view id;  // "hardware_profile.set": audit verb and operationId
   Method method = Method::get;
   std::string_view path;     // "/api/v1/hardware-profiles/{name}"
   std::string_view command;  // "hardware profile set"; empty: API only

@@ -16,7 +16,9 @@ json::object problem_json(const Problem& problem) {
   return object;
 }
 
-std::string text_at(const json::value& value, std::string_view key) { return std::string(text_or(value, key, "")); }
+std::string text_at(const json::value& value, std::string_view key) {
+  return std::string(text_or(value, key, ""));
+}
 
 // What was asked for, for the record of a refusal, even where it could not be read as a call.
 json::object known_args(const Matched& matched, const Request& request) {
@@ -68,18 +70,23 @@ Error error_of(const Reply& reply) {
   Error error;
   const auto body = parse_json(reply.body, "reply");
   if (!body) {
-    error.message = fmt::format("the server answered with status {} and no explanation", reply.status);
+    error.message =
+        fmt::format("the server answered with status {} and no explanation", reply.status);
     return error;
   }
-  if (const CodeInfo* code = find_code(text_or(*body, "code", "")); code != nullptr) error.code = code->code;
+  if (const CodeInfo* code = find_code(text_or(*body, "code", "")); code != nullptr)
+    error.code = code->code;
   error.message = text_at(*body, "detail");
   error.next = text_at(*body, "next");
-  if (const json::value* problems = find(*body, "errors"); problems != nullptr && problems->is_array()) {
+  if (const json::value* problems = find(*body, "errors");
+      problems != nullptr && problems->is_array()) {
     for (const json::value& problem : problems->get_array()) {
-      error.problems.push_back({text_at(problem, "pointer"), text_at(problem, "detail"), text_at(problem, "suggestion")});
+      error.problems.push_back({text_at(problem, "pointer"), text_at(problem, "detail"),
+                                text_at(problem, "suggestion")});
     }
   }
-  if (const json::value* others = find(*body, "alternatives"); others != nullptr && others->is_array()) {
+  if (const json::value* others = find(*body, "alternatives");
+      others != nullptr && others->is_array()) {
     for (const json::value& other : others->get_array()) {
       if (other.is_string()) error.alternatives.emplace_back(other.get_string());
     }
@@ -99,14 +106,21 @@ Reply Router::handle(const Request& request) {
     if (reply) return *std::move(reply);
     const Route& route = *matched->route;
     if (route.tier != Tier::read_only && !asks_for_dry_run(request)) {
-      const Caller caller{request.principal, request.origin, request.request_id, std::string(route.id), "", "", false};
+      const Caller caller{request.principal,
+                          request.origin,
+                          request.request_id,
+                          std::string(route.id),
+                          "",
+                          "",
+                          false};
       service_.record_refusal(caller, known_args(*matched, request), reply.error());
     }
     return reply_of(reply.error(), request.request_id);
   } catch (const std::exception& exception) {
     // Nothing of ours throws on purpose; out of memory and library surprises end here, with nothing
     // half done: the store's transaction died with its scope.
-    return reply_of({Code::unexpected, exception.what(), {}, "exa version", {}}, request.request_id);
+    return reply_of({Code::unexpected, exception.what(), {}, "exa version", {}},
+                    request.request_id);
   }
 }
 

@@ -1,5 +1,5 @@
-// Request -> route -> authorise -> validate -> handler -> reply. Errors become RFC 9457 problem+json;
-// `error_of` gives the same error back to a command line.
+// Request -> route -> authorise -> validate -> handler -> reply. Errors become RFC 9457
+// problem+json; `error_of` gives the same error back to a command line.
 #pragma once
 
 #include "api/route.h"

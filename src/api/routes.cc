@@ -1,16 +1,16 @@
-#include "api/route.h"
-
 #include <fmt/format.h>
 
 #include "api/call.h"
 #include "api/handlers.h"
+#include "api/route.h"
 
 namespace exa {
 namespace {
 
 std::vector<Route> all_routes() {
   std::vector<Route> table;
-  for (auto* group : {profile_routes, consumer_routes, cluster_routes, audit_routes, project_routes}) {
+  for (auto* group :
+       {profile_routes, consumer_routes, cluster_routes, audit_routes, project_routes}) {
     for (Route& route : group()) table.push_back(std::move(route));
   }
   for (const Route& route : table) {
@@ -49,33 +49,48 @@ const Route* find_command(std::string_view command) {
 
 std::string_view name(Method method) {
   switch (method) {
-    case Method::get: return "GET";
-    case Method::put: return "PUT";
-    case Method::post: return "POST";
-    case Method::del: return "DELETE";
+    case Method::get:
+      return "GET";
+    case Method::put:
+      return "PUT";
+    case Method::post:
+      return "POST";
+    case Method::del:
+      return "DELETE";
   }
   return "";
 }
 
 std::string_view name(Tier tier) {
   switch (tier) {
-    case Tier::read_only: return "read-only";
-    case Tier::mutating: return "mutating";
-    case Tier::destructive: return "destructive";
+    case Tier::read_only:
+      return "read-only";
+    case Tier::mutating:
+      return "mutating";
+    case Tier::destructive:
+      return "destructive";
   }
   return "";
 }
 
 std::string_view name(Kind kind) {
   switch (kind) {
-    case Kind::text: return "text";
-    case Kind::integer: return "integer";
-    case Kind::decimal: return "decimal";
-    case Kind::flag: return "flag";
-    case Kind::csv: return "csv";
-    case Kind::choice: return "choice";
-    case Kind::duration: return "duration";
-    case Kind::file: return "file";
+    case Kind::text:
+      return "text";
+    case Kind::integer:
+      return "integer";
+    case Kind::decimal:
+      return "decimal";
+    case Kind::flag:
+      return "flag";
+    case Kind::csv:
+      return "csv";
+    case Kind::choice:
+      return "choice";
+    case Kind::duration:
+      return "duration";
+    case Kind::file:
+      return "file";
   }
   return "";
 }
@@ -108,8 +123,12 @@ Request build_request(const Route& route, const json::object& args) {
         path.replace(path.find(slot), slot.size(), percent_encode(as_query_text(*value)));
         break;
       }
-      case In::query: request.query.emplace_back(param.name, as_query_text(*value)); break;
-      case In::body: body[param.name] = *value; break;
+      case In::query:
+        request.query.emplace_back(param.name, as_query_text(*value));
+        break;
+      case In::body:
+        body[param.name] = *value;
+        break;
     }
   }
   request.path = std::move(path);
@@ -118,21 +137,31 @@ Request build_request(const Route& route, const json::object& args) {
 }
 
 Param project_param() {
-  return {.name = "project", .flag = "--project", .help = "the project it belongs to", .fallback = "default",
+  return {.name = "project",
+          .flag = "--project",
+          .help = "the project it belongs to",
+          .fallback = "default",
           .completes = "project"};
 }
 
 Param dry_run_param() {
-  return {.name = "dry_run", .kind = Kind::flag, .flag = "--dry-run", .help = "check everything, change nothing"};
+  return {.name = "dry_run",
+          .kind = Kind::flag,
+          .flag = "--dry-run",
+          .help = "check everything, change nothing"};
 }
 
 Param limit_param() {
-  return {.name = "limit", .kind = Kind::integer, .flag = "--limit", .help = "at most this many (1 to 1000)",
+  return {.name = "limit",
+          .kind = Kind::integer,
+          .flag = "--limit",
+          .help = "at most this many (1 to 1000)",
           .fallback = "50"};
 }
 
 Param cursor_param() {
-  return {.name = "cursor", .flag = "--cursor", .help = "go on after an earlier page: its next_cursor"};
+  return {
+      .name = "cursor", .flag = "--cursor", .help = "go on after an earlier page: its next_cursor"};
 }
 
 }  // namespace exa

@@ -96,18 +96,18 @@ Error invalid(std::string_view what, std::vector<Problem> problems);
 // Returns the error of `expression` to the caller when it has one. The counter keeps the names of
 // nested uses apart (a lambda inside the expression may use it again).
 #define EXA_TRY(expression) EXA_TRY_(EXA_CONCAT(exa_try_, __COUNTER__), expression)
-#define EXA_TRY_(result, expression)                                               \
-  do {                                                                             \
-    if (auto result = (expression); !result)                                       \
-      return ::tl::make_unexpected(std::move(result).error());                     \
+#define EXA_TRY_(result, expression)                           \
+  do {                                                         \
+    if (auto result = (expression); !result)                   \
+      return ::tl::make_unexpected(std::move(result).error()); \
   } while (false)
 
 // EXA_ASSIGN(auto x, f()): x gets the value, or the caller returns the error.
 #define EXA_ASSIGN(declaration, expression) \
   EXA_ASSIGN_(EXA_CONCAT(exa_result_, __COUNTER__), declaration, expression)
-#define EXA_ASSIGN_(result, declaration, expression)                               \
-  auto result = (expression);                                                      \
-  if (!result) return ::tl::make_unexpected(std::move(result).error());            \
+#define EXA_ASSIGN_(result, declaration, expression)                    \
+  auto result = (expression);                                           \
+  if (!result) return ::tl::make_unexpected(std::move(result).error()); \
   declaration = std::move(*result)
 
 // What cannot go wrong: stays on in release, because a wrong answer costs more than a stop.

@@ -3,10 +3,9 @@
 #include <chrono>
 #include <random>
 
+#include <fmt/format.h>
 #include <pwd.h>
 #include <unistd.h>
-
-#include <fmt/format.h>
 
 #include "discover/probe.h"
 #include "store/sqlite.h"
@@ -23,11 +22,13 @@ struct LocalServer::Opened {
       : store(std::move(opened)),
         trail(folder),
         service(*store, trail,
-                {clock, new_id, [clock](const ClusterAddress& address) { return probe(address, clock); }}),
+                {clock, new_id,
+                 [clock](const ClusterAddress& address) { return probe(address, clock); }}),
         router(service) {}
 };
 
-Result<std::filesystem::path> data_folder(const std::optional<std::string>& given, const EnvironmentLookup& env) {
+Result<std::filesystem::path> data_folder(const std::optional<std::string>& given,
+                                          const EnvironmentLookup& env) {
   const auto set = [&](const std::string& name) {
     auto value = env(name);
     return value && !value->empty() ? value : std::nullopt;
@@ -62,7 +63,8 @@ Principal operating_system_user() {
 
 std::string process_origin() {
   std::array<char, 256> host{};
-  if (::gethostname(host.data(), host.size() - 1) != 0) return fmt::format("unknown:{}", ::getpid());
+  if (::gethostname(host.data(), host.size() - 1) != 0)
+    return fmt::format("unknown:{}", ::getpid());
   return fmt::format("{}:{}", host.data(), ::getpid());
 }
 
@@ -70,7 +72,8 @@ std::string new_id() {
   // 48 bits of milliseconds, then 80 random bits, in Crockford's base 32 (no I, L, O, U).
   constexpr std::string_view kDigits = "0123456789abcdefghjkmnpqrstvwxyz";
   const auto since = std::chrono::system_clock::now().time_since_epoch();
-  auto millis = static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(since).count());
+  auto millis =
+      static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(since).count());
   std::string id(26, '0');
   for (size_t i = 10; i-- > 0; millis >>= 5) id[i] = kDigits[millis & 31];
   std::random_device source;

@@ -15,7 +15,8 @@ namespace exa {
 
 // --data, else $EXA_HOME, else $XDG_DATA_HOME/exa, else ~/.local/share/exa.
 using EnvironmentLookup = std::function<std::optional<std::string>(const std::string& name)>;
-Result<std::filesystem::path> data_folder(const std::optional<std::string>& given, const EnvironmentLookup& env);
+Result<std::filesystem::path> data_folder(const std::optional<std::string>& given,
+                                          const EnvironmentLookup& env);
 
 // $EXA_LOCK_WAIT ("30s" unless set): how long a change waits for another process.
 Result<Duration> lock_wait(const EnvironmentLookup& env);

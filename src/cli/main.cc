@@ -9,7 +9,9 @@ int main(int argc, char** argv) {
   const exa::Environment environment = exa::terminal_environment();
   std::unique_ptr<exa::LocalServer> server;
   const exa::Connect connect = [&](const std::string& folder) -> exa::Result<exa::Send> {
-    const auto variable = [&](const std::string& name) { return environment.variable(name.c_str()); };
+    const auto variable = [&](const std::string& name) {
+      return environment.variable(name.c_str());
+    };
     EXA_ASSIGN(auto path, exa::data_folder(folder, variable));
     EXA_ASSIGN(const exa::Duration wait, exa::lock_wait(variable));
     server = std::make_unique<exa::LocalServer>(std::move(path), environment.clock, wait);

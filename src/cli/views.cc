@@ -68,10 +68,10 @@ std::string discover_headline(const json::value& body) {
   const json::value* nodes = find(*capacity, "nodes");
   const json::value* usable = find(*capacity, "usable_nodes");
   const std::string_view version = text_or(body, "tool_version", "");
-  return fmt::format("{}: {} nodes, {} usable, as {}{}{} tells; snapshot {}", text_or(body, "name", "?"),
-                     nodes == nullptr ? "?" : to_text(*nodes), usable == nullptr ? "?" : to_text(*usable),
-                     text_or(body, "tool", "?"), version.empty() ? "" : " ", version,
-                     text_or(*snapshot, "id", "?"));
+  return fmt::format("{}: {} nodes, {} usable, as {}{}{} tells; snapshot {}",
+                     text_or(body, "name", "?"), nodes == nullptr ? "?" : to_text(*nodes),
+                     usable == nullptr ? "?" : to_text(*usable), text_or(body, "tool", "?"),
+                     version.empty() ? "" : " ", version, text_or(*snapshot, "id", "?"));
 }
 
 std::string use_headline(const json::value& body) {
@@ -80,8 +80,8 @@ std::string use_headline(const json::value& body) {
 }
 
 std::string release_headline(const json::value& body) {
-  return fmt::format("{}/{} ended; it ran on {}", text_or(body, "kind", "?"), text_or(body, "name", "?"),
-                     text_or(body, "profile", "?"));
+  return fmt::format("{}/{} ended; it ran on {}", text_or(body, "kind", "?"),
+                     text_or(body, "name", "?"), text_or(body, "profile", "?"));
 }
 
 std::string remove_headline(const json::value& body) {
@@ -277,9 +277,7 @@ std::vector<View> other_views() {
        .tables = {kDevices, kNodes},
        .hidden = {"/inventory"},
        .record = true},
-      {.route = "cluster.discover",
-       .headline = discover_headline,
-       .tables = {kDevices}},
+      {.route = "cluster.discover", .headline = discover_headline, .tables = {kDevices}},
       {.route = "cluster.add", .headline = add_headline},
       {.route = "cluster.remove", .headline = remove_headline},
       {.route = "cluster.capture", .verbatim = true},

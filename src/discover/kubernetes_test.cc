@@ -294,8 +294,8 @@ TEST(KubernetesReader, TheVersionOfTheServerIsReported) {
   EXPECT_EQ(inventory.tool_version, "1.20.2");
 }
 
-// Captures of the real server as `probe_kubernetes` took them, by a user who may list pods and by one
-// who may not.
+// Captures of the real server as `probe_kubernetes` took them, by a user who may list pods and by
+// one who may not.
 Inventory recorded(const std::string& file) {
   const auto saved = parse_json(data("recorded/" + file), file, tool_output_limits());
   EXPECT_TRUE(saved) << saved.error().message;

@@ -1,13 +1,12 @@
 // Asking Slurm: what scontrol prints in every release, or slurmrestd when an address names it.
-#include <pwd.h>
-#include <unistd.h>
-
 #include <array>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
 
 #include <fmt/format.h>
+#include <pwd.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "discover/http.h"

@@ -59,8 +59,8 @@ enum class Match { confirmed, contradicted, not_reported };
 Match match_model(std::string_view hint, std::string_view reported,
                   std::optional<int64_t> memory_bytes = {});
 
-// MIG profile of a model by name ("1g.10gb", "1g.10gb+me", Kubernetes' "1g.10gb.me"); nullptr if it has
-// none such.
+// MIG profile of a model by name ("1g.10gb", "1g.10gb+me", Kubernetes' "1g.10gb.me"); nullptr if it
+// has none such.
 const MigProfile* find_mig_profile(const DeviceModel& model, std::string_view profile);
 bool is_mig_profile_name(std::string_view text);  // <n>g.<m>gb[+me[.all]|+gfx|-me]
 std::vector<std::string> canonical_model_names(Family family);

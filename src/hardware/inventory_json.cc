@@ -77,7 +77,8 @@ class Reader {
   std::optional<int64_t> number(std::string_view key) {
     const json::value* value = member(key);
     if (value == nullptr) return std::nullopt;
-    if (!value->is_int64() || value->get_int64() < 0) return problem(key, "is not a count"), std::nullopt;
+    if (!value->is_int64() || value->get_int64() < 0)
+      return problem(key, "is not a count"), std::nullopt;
     return value->get_int64();
   }
   int64_t required_number(std::string_view key) {
@@ -115,7 +116,9 @@ class Reader {
     return found.value_or(otherwise);
   }
 
-  void problem(std::string_view key, std::string_view why) { problem(fmt::format("{} {}", key, why)); }
+  void problem(std::string_view key, std::string_view why) {
+    problem(fmt::format("{} {}", key, why));
+  }
 
   template <typename T>
   Result<T> done(T value) {
@@ -179,7 +182,8 @@ Result<Unread> read_unread(const json::value& value) {
   return reader.done(std::move(unread));
 }
 
-std::vector<std::pair<std::string, std::string>> read_labels(Reader& reader, const json::value& node) {
+std::vector<std::pair<std::string, std::string>> read_labels(Reader& reader,
+                                                             const json::value& node) {
   std::vector<std::pair<std::string, std::string>> labels;
   const json::value* value = find(node, "labels");
   if (value == nullptr) return labels;
@@ -188,8 +192,10 @@ std::vector<std::pair<std::string, std::string>> read_labels(Reader& reader, con
     return labels;
   }
   for (const auto& [key, text] : value->get_object()) {
-    if (!text.is_string()) reader.problem("labels", "holds something else than texts");
-    else labels.emplace_back(key, std::string(text.get_string()));
+    if (!text.is_string())
+      reader.problem("labels", "holds something else than texts");
+    else
+      labels.emplace_back(key, std::string(text.get_string()));
   }
   return labels;
 }
@@ -278,7 +284,8 @@ json::object to_json(const DeviceCount& count) {
   object["family"] = info(count.family).name;
   object["model"] = count.model.empty() ? json::value(nullptr) : json::value(count.model);
   object["sharing"] = name(count.sharing);
-  object["mig_profile"] = count.mig_profile.empty() ? json::value(nullptr) : json::value(count.mig_profile);
+  object["mig_profile"] =
+      count.mig_profile.empty() ? json::value(nullptr) : json::value(count.mig_profile);
   object["resource"] = count.resource.empty() ? json::value(nullptr) : json::value(count.resource);
   object["physical"] = or_null(count.physical);
   object["units"] = count.units;
@@ -298,10 +305,12 @@ json::object to_json(const CapacityCount& count) {
   for (const auto& [health, nodes] : count.unusable) unusable[name(health)] = nodes;
   object["unusable_nodes"] = std::move(unusable);
   object["cpu"] = count.cpu_milli ? number_from_milli(*count.cpu_milli) : json::value(nullptr);
-  object["cpu_free"] = count.cpu_free_milli ? number_from_milli(*count.cpu_free_milli) : json::value(nullptr);
+  object["cpu_free"] =
+      count.cpu_free_milli ? number_from_milli(*count.cpu_free_milli) : json::value(nullptr);
   object["memory_bytes"] = or_null(count.memory_bytes);
   object["memory_free_bytes"] = or_null(count.memory_free_bytes);
-  object["devices"] = array_of(count.devices, +[](const DeviceCount& device) { return to_json(device); });
+  object["devices"] = array_of(
+      count.devices, +[](const DeviceCount& device) { return to_json(device); });
   return object;
 }
 

@@ -51,10 +51,11 @@ FitsNow fits_now(const Shape& shape, const Fleet& fleet, const Fit& fit, ClaimSe
 
 // One verdict per claimed field; `claims` are those confirmed together (verdicts.cc).
 std::vector<FieldVerdict> verdicts_of(const Shape& shape, const Fleet& fleet,
-                                 const Comparisons& comparisons, const Fit& fit, ClaimSet claims);
+                                      const Comparisons& comparisons, const Fit& fit,
+                                      ClaimSet claims);
 std::vector<FieldVerdict> verdicts_of_unchecked(const Shape& shape);
 std::vector<FieldVerdict> verdicts_of_missing(const Shape& shape, const Fleet& fleet,
-                                         const Comparisons& comparisons,
-                                         const std::vector<Dimension>& missing);
+                                              const Comparisons& comparisons,
+                                              const std::vector<Dimension>& missing);
 
 }  // namespace exa

@@ -42,7 +42,8 @@ TEST(Resolve, WithoutATargetNothingIsClaimed) {
   EXPECT_EQ(answer.resources.gpus, 2);
   EXPECT_FALSE(answer.seen);
   EXPECT_FALSE(answer.fits_now);
-  for (const FieldVerdict& verdict : answer.verdicts) EXPECT_EQ(verdict.verdict, Match::not_reported);
+  for (const FieldVerdict& verdict : answer.verdicts)
+    EXPECT_EQ(verdict.verdict, Match::not_reported);
 }
 
 TEST(Resolve, WithoutASnapshotNothingIsClaimedOrRefused) {

@@ -193,7 +193,8 @@ int64_t nodes_known_to_have(const Fleet& fleet, const std::vector<int64_t>& colu
 }  // namespace
 
 std::vector<FieldVerdict> verdicts_of(const Shape& shape, const Fleet& fleet,
-                                 const Comparisons& comparisons, const Fit& fit, ClaimSet claims) {
+                                      const Comparisons& comparisons, const Fit& fit,
+                                      ClaimSet claims) {
   const Evidence evidence{shape, fleet, comparisons, fit, claims};
   std::vector<FieldVerdict> verdicts = claimed_fields(shape);
   for (FieldVerdict& verdict : verdicts) {
@@ -210,8 +211,8 @@ std::vector<FieldVerdict> verdicts_of_unchecked(const Shape& shape) {
 }
 
 std::vector<FieldVerdict> verdicts_of_missing(const Shape& shape, const Fleet& fleet,
-                                         const Comparisons& comparisons,
-                                         const std::vector<Dimension>& missing) {
+                                              const Comparisons& comparisons,
+                                              const std::vector<Dimension>& missing) {
   const Shape relaxed = without_amounts(shape);
   const Fit any = fit(relaxed, fleet, comparisons);
   std::vector<FieldVerdict> verdicts = claimed_fields(shape);

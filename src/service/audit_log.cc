@@ -18,8 +18,11 @@ class StoredRows {
 
   Result<bool> next(LogRow& row) {
     if (at_ == rows_.size()) {
-      EXA_ASSIGN(rows_, tx_.rows("SELECT idx, leaf, leaf_hash FROM audit_entry WHERE idx > $1 ORDER BY idx LIMIT $2",
-                                 {last_, kRowsAtOnce}));
+      EXA_ASSIGN(
+          rows_,
+          tx_.rows(
+              "SELECT idx, leaf, leaf_hash FROM audit_entry WHERE idx > $1 ORDER BY idx LIMIT $2",
+              {last_, kRowsAtOnce}));
       at_ = 0;
       if (rows_.empty()) return false;
     }
@@ -59,7 +62,8 @@ Result<Answer> verify_exported(const VerifyAudit& what) {
   Answer answer = answer_of(verify_bundle(*what.bundle, std::move(anchor)));
   if (!anchored) {
     answer.notices.emplace_back(
-        "the file was checked with the key inside it; give --public-key FILE (audit.pub, kept apart) to "
+        "the file was checked with the key inside it; give --public-key FILE (audit.pub, kept "
+        "apart) to "
         "know who signed it");
   }
   return answer;
@@ -72,18 +76,22 @@ Result<Answer> list_audit(Service& service, const ListAudit& what) {
     json::array items;
     int64_t before = what.before.value_or(INT64_MAX);
     bool more = false;
-    const auto fits = [](const std::string& wanted, const json::value& entry, std::string_view key) {
+    const auto fits = [](const std::string& wanted, const json::value& entry,
+                         std::string_view key) {
       return wanted.empty() || text_or(entry, key, "") == wanted;
     };
-    // Filters look into the leaves, which are kept verbatim; so rows are read in batches until enough fit.
+    // Filters look into the leaves, which are kept verbatim; so rows are read in batches until
+    // enough fit.
     while (!more) {
-      EXA_ASSIGN(const auto rows,
-                 tx.rows("SELECT idx, leaf FROM audit_entry WHERE idx < $1 ORDER BY idx DESC LIMIT $2",
-                         {before, kRowsAtOnce}));
+      EXA_ASSIGN(
+          const auto rows,
+          tx.rows("SELECT idx, leaf FROM audit_entry WHERE idx < $1 ORDER BY idx DESC LIMIT $2",
+                  {before, kRowsAtOnce}));
       if (rows.empty()) break;
       for (const Row& row : rows) {
         before = row.integer(0);
-        EXA_ASSIGN(json::value entry, parse_json(row.text(1), fmt::format("audit entry {}", before)));
+        EXA_ASSIGN(json::value entry,
+                   parse_json(row.text(1), fmt::format("audit entry {}", before)));
         if (!fits(what.actor, entry, "actor_name") || !fits(what.action, entry, "action") ||
             !fits(what.outcome, entry, "outcome") || !fits(what.name, entry, "object_name")) {
           continue;
@@ -113,11 +121,14 @@ Result<Answer> verify_audit(Service& service, const VerifyAudit& what) {
     if (!key) {
       EXA_ASSIGN(const auto rows, tx.rows("SELECT COUNT(*) FROM audit_entry"));
       if (rows.at(0).integer(0) > 0) {
-        return fail(Code::audit_broken, "audit.pub is missing from the data folder, so the log cannot be verified",
+        return fail(Code::audit_broken,
+                    "audit.pub is missing from the data folder, so the log cannot be verified",
                     "exa audit verify --public-key FILE");
       }
       Answer answer;
-      answer.body = {{"ok", true}, {"finding", "consistent"}, {"size", 0},
+      answer.body = {{"ok", true},
+                     {"finding", "consistent"},
+                     {"size", 0},
                      {"sentence", "the log is empty: nothing was changed yet"}};
       return answer;
     }
@@ -135,16 +146,18 @@ Result<Answer> export_audit(Service& service) {
     EXA_ASSIGN(const auto key, service.trail().public_key());
     EXA_ASSIGN(const auto checkpoint, service.trail().stored_checkpoint());
     if (!key || !checkpoint) {
-      return fail(Code::not_found, "there is nothing to export yet: the audit log is empty", "exa audit list");
+      return fail(Code::not_found, "there is nothing to export yet: the audit log is empty",
+                  "exa audit list");
     }
     StoredRows rows(tx);
     Answer answer;
     answer.text.emplace();
-    EXA_TRY(write_bundle(*key, {*checkpoint}, [&](LogRow& row) { return rows.next(row); },
-                         [&](std::string_view bytes) -> Result<void> {
-                           *answer.text += bytes;
-                           return {};
-                         }));
+    EXA_TRY(write_bundle(
+        *key, {*checkpoint}, [&](LogRow& row) { return rows.next(row); },
+        [&](std::string_view bytes) -> Result<void> {
+          *answer.text += bytes;
+          return {};
+        }));
     return answer;
   });
 }

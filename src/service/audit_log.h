@@ -11,12 +11,12 @@ struct ListAudit {
   std::string actor;
   std::string action;
   std::string outcome;
-  std::string name;               // of the object
+  std::string name;  // of the object
 };
 Result<Answer> list_audit(Service& service, const ListAudit& what);
 
 struct VerifyAudit {
-  std::optional<std::string> bundle;      // content of an exported file: verified by itself, offline
+  std::optional<std::string> bundle;  // content of an exported file: verified by itself, offline
   std::optional<std::string> public_key;  // that the log must be signed with, known from elsewhere
   std::optional<std::string> checkpoint;  // seen before: the log must contain its history
 };

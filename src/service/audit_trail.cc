@@ -25,7 +25,8 @@ struct LogState {
 };
 
 Result<std::optional<LogState>> load_state(Transaction& tx) {
-  EXA_ASSIGN(const auto rows, tx.rows("SELECT log_id, frontier, last_time FROM audit_state WHERE one = 1"));
+  EXA_ASSIGN(const auto rows,
+             tx.rows("SELECT log_id, frontier, last_time FROM audit_state WHERE one = 1"));
   std::optional<LogState> state;
   if (rows.empty()) return state;
   EXA_ASSIGN(Frontier frontier, frontier_from_bytes(rows[0].bytes(1)));
@@ -34,9 +35,10 @@ Result<std::optional<LogState>> load_state(Transaction& tx) {
 }
 
 Result<void> store_state(Transaction& tx, const LogState& state) {
-  EXA_TRY(tx.change("INSERT INTO audit_state (one, log_id, frontier, last_time) VALUES (1, $1, $2, $3) "
-                    "ON CONFLICT (one) DO UPDATE SET frontier = $2, last_time = $3",
-                    {state.log_id, Bytes{to_bytes(state.frontier)}, state.last_time.micros}));
+  EXA_TRY(
+      tx.change("INSERT INTO audit_state (one, log_id, frontier, last_time) VALUES (1, $1, $2, $3) "
+                "ON CONFLICT (one) DO UPDATE SET frontier = $2, last_time = $3",
+                {state.log_id, Bytes{to_bytes(state.frontier)}, state.last_time.micros}));
   return {};
 }
 
@@ -76,10 +78,11 @@ Result<void> AuditTrail::load_key(const std::optional<std::string>& log_id_in_st
     stored = std::move(fresh);
   }
   if (log_id_in_store && stored->public_key().name != origin_of(*log_id_in_store)) {
-    return fail(Code::audit_broken,
-                fmt::format("{} is the key of {}, but the database holds the log {}",
-                            (folder_ / kKeyFile).string(), stored->public_key().name, *log_id_in_store),
-                "exa audit verify");
+    return fail(
+        Code::audit_broken,
+        fmt::format("{} is the key of {}, but the database holds the log {}",
+                    (folder_ / kKeyFile).string(), stored->public_key().name, *log_id_in_store),
+        "exa audit verify");
   }
   EXA_ASSIGN(const auto published, public_key());
   if (!published) EXA_TRY(write_public_key_file(folder_ / kPublicKeyFile, stored->public_key()));
@@ -96,12 +99,14 @@ Result<void> AuditTrail::agree_with_checkpoint(const Frontier& frontier) const {
   const bool shorter = frontier.size < checkpoint.size;
   const bool differs = frontier.size == checkpoint.size && root(frontier) != checkpoint.root;
   if (!shorter && !differs) return {};
-  return fail(Code::audit_broken,
-              shorter ? fmt::format("the audit log holds {} entries, but {} were signed: it was cut, or an old "
-                                    "copy of the database was restored",
-                                    frontier.size, checkpoint.size)
-                      : std::string("the audit log differs from what its last checkpoint signed"),
-              "exa audit verify");
+  return fail(
+      Code::audit_broken,
+      shorter
+          ? fmt::format("the audit log holds {} entries, but {} were signed: it was cut, or an old "
+                        "copy of the database was restored",
+                        frontier.size, checkpoint.size)
+          : std::string("the audit log differs from what its last checkpoint signed"),
+      "exa audit verify");
 }
 
 Result<void> AuditTrail::append(Transaction& tx, AuditEntry entry) {

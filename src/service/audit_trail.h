@@ -24,9 +24,9 @@ class AuditTrail {
   // from, the last signed checkpoint: the database was cut, edited or replaced by an old copy.
   Result<void> append(Transaction& tx, AuditEntry entry);
 
-  // Signs and stores the checkpoint of what `append` last wrote; to be called after its commit while
-  // no other process can write. An error is worth a notice, not a failure: the change is durable and
-  // the next checkpoint covers it.
+  // Signs and stores the checkpoint of what `append` last wrote; to be called after its commit
+  // while no other process can write. An error is worth a notice, not a failure: the change is
+  // durable and the next checkpoint covers it.
   Result<void> sign_checkpoint(Time now);
 
   // The last stored checkpoint note, if there is one; and the public key.

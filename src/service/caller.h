@@ -9,16 +9,17 @@ namespace exa {
 struct Principal {
   std::string kind;  // "os-user", "user", "service-account"
   std::string name;
-  std::string id;    // uid or user id
+  std::string id;  // uid or user id
 };
 
 struct Caller {
   Principal principal;
-  std::string origin;           // host and process, or address
+  std::string origin;  // host and process, or address
   std::string request_id;
   std::string action;           // route id: "hardware_profile.set"
   std::string idempotency_key;  // empty: none
-  std::string request_digest;   // of method, path, query and body: the same key means the same request
+  std::string
+      request_digest;  // of method, path, query and body: the same key means the same request
   bool dry_run = false;
 };
 

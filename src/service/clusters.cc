@@ -55,7 +55,8 @@ Result<ClusterAddress> address_from_json(ClusterKind kind, const std::string& te
 
 Result<Cluster> cluster_of(const Row& row) {
   const auto kind = find_cluster_kind(row.text(2));
-  if (!kind) return fail(Code::store_damaged, fmt::format("cluster {} has an unknown kind", row.text(1)));
+  if (!kind)
+    return fail(Code::store_damaged, fmt::format("cluster {} has an unknown kind", row.text(1)));
   Cluster cluster;
   cluster.uid = row.text(0);
   cluster.name = row.text(1);
@@ -66,7 +67,8 @@ Result<Cluster> cluster_of(const Row& row) {
   return cluster;
 }
 
-constexpr std::string_view kClusterColumns = "uid, name, kind, address, max_age, created_at, created_by";
+constexpr std::string_view kClusterColumns =
+    "uid, name, kind, address, max_age, created_at, created_by";
 
 Result<std::optional<ProbeFailure>> failure_since(Transaction& tx, const Cluster& cluster) {
   EXA_ASSIGN(const auto rows,
@@ -80,7 +82,8 @@ Result<std::optional<ProbeFailure>> failure_since(Transaction& tx, const Cluster
   return failure;
 }
 
-// The cluster with its newest snapshot and, if the last probe failed, why: what lists and show print.
+// The cluster with its newest snapshot and, if the last probe failed, why: what lists and show
+// print.
 Result<json::object> cluster_json(Transaction& tx, const Cluster& cluster, Time now) {
   json::object object = to_json(cluster);
   EXA_ASSIGN(const auto head, newest_snapshot(tx, cluster));
@@ -96,27 +99,33 @@ Result<json::object> cluster_json(Transaction& tx, const Cluster& cluster, Time 
   }
   object["last_failure"] = nullptr;
   if (failure) {
-    object["last_failure"] = json::object{
-        {"at", format_rfc3339(failure->at)}, {"code", failure->code}, {"message", failure->message}};
+    object["last_failure"] = json::object{{"at", format_rfc3339(failure->at)},
+                                          {"code", failure->code},
+                                          {"message", failure->message}};
   }
   return object;
 }
 
 Result<int64_t> next_sequence(Transaction& tx, std::string_view table, const std::string& uid) {
-  EXA_ASSIGN(const auto rows,
-             tx.rows(fmt::format("SELECT COALESCE(MAX(sequence), 0) + 1 FROM {} WHERE cluster_uid = $1", table),
-                     {uid}));
+  EXA_ASSIGN(
+      const auto rows,
+      tx.rows(fmt::format("SELECT COALESCE(MAX(sequence), 0) + 1 FROM {} WHERE cluster_uid = $1",
+                          table),
+              {uid}));
   return rows.at(0).integer(0);
 }
 
 Result<void> record_probe(Transaction& tx, const std::string& uid, Time at,
                           const std::optional<std::string>& snapshot_id, const Error* error) {
   EXA_ASSIGN(const int64_t sequence, next_sequence(tx, "probe", uid));
-  const auto text_or_null = [](bool there, std::string text) { return there ? Value(std::move(text)) : Value(nullptr); };
-  EXA_TRY(tx.change("INSERT INTO probe VALUES ($1, $2, $3, $4, $5, $6)",
-                    {uid, sequence, at.micros, text_or_null(snapshot_id.has_value(), snapshot_id.value_or("")),
-                     text_or_null(error != nullptr, error != nullptr ? std::string(info(error->code).name) : ""),
-                     text_or_null(error != nullptr, error != nullptr ? error->message : "")}));
+  const auto text_or_null = [](bool there, std::string text) {
+    return there ? Value(std::move(text)) : Value(nullptr);
+  };
+  EXA_TRY(tx.change(
+      "INSERT INTO probe VALUES ($1, $2, $3, $4, $5, $6)",
+      {uid, sequence, at.micros, text_or_null(snapshot_id.has_value(), snapshot_id.value_or("")),
+       text_or_null(error != nullptr, error != nullptr ? std::string(info(error->code).name) : ""),
+       text_or_null(error != nullptr, error != nullptr ? error->message : "")}));
   return {};
 }
 
@@ -124,8 +133,8 @@ Result<void> insert_snapshot(Transaction& tx, const std::string& uid, const Snap
                              const std::string& inventory) {
   EXA_ASSIGN(const int64_t sequence, next_sequence(tx, "snapshot", uid));
   EXA_TRY(tx.change("INSERT INTO snapshot VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-                    {head.id, uid, sequence, head.taken_at.micros, head.source, int64_t{head.declared ? 1 : 0},
-                     to_text(head.capacity), inventory}));
+                    {head.id, uid, sequence, head.taken_at.micros, head.source,
+                     int64_t{head.declared ? 1 : 0}, to_text(head.capacity), inventory}));
   return {};
 }
 
@@ -135,7 +144,8 @@ Result<Capture> capture_for(Service& service, const Cluster& cluster, const Disc
 }
 
 Result<Cluster> cluster_named(Service& service, const std::string& name) {
-  return read_value<Cluster>(service.store(), [&](Transaction& tx) { return find_cluster(tx, name); });
+  return read_value<Cluster>(service.store(),
+                             [&](Transaction& tx) { return find_cluster(tx, name); });
 }
 
 }  // namespace
@@ -151,59 +161,75 @@ json::object to_json(const Cluster& cluster) {
 
 Result<Cluster> find_cluster(Transaction& tx, const std::string& name) {
   EXA_ASSIGN(const auto rows,
-             tx.rows(fmt::format("SELECT {} FROM cluster WHERE removed_at IS NULL AND name = $1", kClusterColumns),
+             tx.rows(fmt::format("SELECT {} FROM cluster WHERE removed_at IS NULL AND name = $1",
+                                 kClusterColumns),
                      {name}));
   if (!rows.empty()) return cluster_of(rows[0]);
-  EXA_ASSIGN(const auto others, tx.rows("SELECT name FROM cluster WHERE removed_at IS NULL ORDER BY name"));
+  EXA_ASSIGN(const auto others,
+             tx.rows("SELECT name FROM cluster WHERE removed_at IS NULL ORDER BY name"));
   std::vector<std::string> names;
   for (const Row& row : others) names.push_back(row.text(0));
   Error error;
   error.code = Code::not_found;
   error.message = fmt::format("there is no cluster \"{}\"", printable(name));
   error.alternatives = close_matches(name, names);
-  error.next = names.empty() ? "exa cluster add NAME --kind host|slurm|flux|kubernetes" : "exa cluster list";
+  error.next =
+      names.empty() ? "exa cluster add NAME --kind host|slurm|flux|kubernetes" : "exa cluster list";
   return fail(std::move(error));
 }
 
 Result<std::optional<SnapshotHead>> newest_snapshot(Transaction& tx, const Cluster& cluster) {
-  EXA_ASSIGN(const auto rows,
-             tx.rows("SELECT id, taken_at, source, declared, capacity FROM snapshot WHERE cluster_uid = $1 "
-                     "ORDER BY sequence DESC LIMIT 1",
-                     {cluster.uid}));
+  EXA_ASSIGN(
+      const auto rows,
+      tx.rows(
+          "SELECT id, taken_at, source, declared, capacity FROM snapshot WHERE cluster_uid = $1 "
+          "ORDER BY sequence DESC LIMIT 1",
+          {cluster.uid}));
   std::optional<SnapshotHead> head;
   if (rows.empty()) return head;
-  EXA_ASSIGN(json::value capacity, parse_json(rows[0].text(4), "stored capacity", tool_output_limits()));
-  head = {rows[0].text(0), Time{rows[0].integer(1)}, rows[0].text(2), rows[0].integer(3) != 0, std::move(capacity)};
+  EXA_ASSIGN(json::value capacity,
+             parse_json(rows[0].text(4), "stored capacity", tool_output_limits()));
+  head = {rows[0].text(0), Time{rows[0].integer(1)}, rows[0].text(2), rows[0].integer(3) != 0,
+          std::move(capacity)};
   return head;
 }
 
 Result<Inventory> load_inventory(Transaction& tx, const std::string& snapshot_id) {
-  EXA_ASSIGN(const auto rows, tx.rows("SELECT inventory FROM snapshot WHERE id = $1", {snapshot_id}));
-  if (rows.empty()) return fail(Code::not_found, fmt::format("there is no snapshot {}", snapshot_id));
-  EXA_ASSIGN(const json::value value, parse_json(rows[0].text(0), "stored inventory", tool_output_limits()));
+  EXA_ASSIGN(const auto rows,
+             tx.rows("SELECT inventory FROM snapshot WHERE id = $1", {snapshot_id}));
+  if (rows.empty())
+    return fail(Code::not_found, fmt::format("there is no snapshot {}", snapshot_id));
+  EXA_ASSIGN(const json::value value,
+             parse_json(rows[0].text(0), "stored inventory", tool_output_limits()));
   return inventory_from_json(value);
 }
 
 Result<Answer> add_cluster(Service& service, const Caller& caller, const AddCluster& what) {
   return service.mutate(caller, [&](Transaction& tx, Deed& deed) -> Result<Answer> {
-    EXA_ASSIGN(const auto same,
-               tx.rows("SELECT kind FROM cluster WHERE removed_at IS NULL AND name = $1", {what.name}));
+    EXA_ASSIGN(
+        const auto same,
+        tx.rows("SELECT kind FROM cluster WHERE removed_at IS NULL AND name = $1", {what.name}));
     if (!same.empty()) {
-      return fail(Code::conflict, fmt::format("there is a cluster \"{}\" already ({})", what.name, same[0].text(0)),
+      return fail(Code::conflict,
+                  fmt::format("there is a cluster \"{}\" already ({})", what.name, same[0].text(0)),
                   fmt::format("exa cluster show {}", what.name));
     }
-    const Cluster cluster{service.around().new_id(), what.name,     what.address,
-                          what.max_age,              service.now(), caller.principal.name};
+    const Cluster cluster{
+        service.around().new_id(), what.name, what.address, what.max_age, service.now(),
+        caller.principal.name};
     EXA_TRY(tx.change("INSERT INTO cluster VALUES ($1, $2, $3, $4, $5, $6, $7, NULL)",
                       {cluster.uid, cluster.name, std::string(name(cluster.address.kind)),
-                       to_text(address_json(cluster.address)), cluster.max_age.micros, cluster.created_at.micros,
-                       cluster.created_by}));
-    deed = {"cluster", what.name, "", {}, {}, json::value(to_json(cluster)), "",
-            {{"kind", name(cluster.address.kind)}}};
+                       to_text(address_json(cluster.address)), cluster.max_age.micros,
+                       cluster.created_at.micros, cluster.created_by}));
+    deed = {"cluster", what.name,
+            "",        {},
+            {},        json::value(to_json(cluster)),
+            "",        {{"kind", name(cluster.address.kind)}}};
     Answer answer;
     answer.status = 201;
     EXA_ASSIGN(answer.body, cluster_json(tx, cluster, service.now()));
-    answer.notices.push_back(fmt::format("nothing is known about it yet; next: exa cluster discover {}", what.name));
+    answer.notices.push_back(
+        fmt::format("nothing is known about it yet; next: exa cluster discover {}", what.name));
     return answer;
   });
 }
@@ -211,7 +237,8 @@ Result<Answer> add_cluster(Service& service, const Caller& caller, const AddClus
 Result<Answer> list_clusters(Service& service) {
   return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
     EXA_ASSIGN(const auto rows,
-               tx.rows(fmt::format("SELECT {} FROM cluster WHERE removed_at IS NULL ORDER BY name", kClusterColumns)));
+               tx.rows(fmt::format("SELECT {} FROM cluster WHERE removed_at IS NULL ORDER BY name",
+                                   kClusterColumns)));
     json::array items;
     for (const Row& row : rows) {
       EXA_ASSIGN(const Cluster cluster, cluster_of(row));
@@ -231,7 +258,8 @@ Result<Answer> show_cluster(Service& service, const std::string& cluster_name, b
     EXA_ASSIGN(answer.body, cluster_json(tx, cluster, service.now()));
     EXA_ASSIGN(const auto head, newest_snapshot(tx, cluster));
     if (!head) {
-      answer.notices.push_back(fmt::format("nothing is known about it yet; next: exa cluster discover {}", cluster_name));
+      answer.notices.push_back(fmt::format(
+          "nothing is known about it yet; next: exa cluster discover {}", cluster_name));
     } else if (with_nodes) {
       EXA_ASSIGN(const Inventory inventory, load_inventory(tx, head->id));
       answer.body["inventory"] = to_json(inventory);
@@ -240,30 +268,40 @@ Result<Answer> show_cluster(Service& service, const std::string& cluster_name, b
   });
 }
 
-Result<Answer> remove_cluster(Service& service, const Caller& caller, const std::string& cluster_name, bool force,
+Result<Answer> remove_cluster(Service& service, const Caller& caller,
+                              const std::string& cluster_name, bool force,
                               const std::string& reason) {
   return service.mutate(caller, [&](Transaction& tx, Deed& deed) -> Result<Answer> {
     EXA_ASSIGN(const Cluster cluster, find_cluster(tx, cluster_name));
-    EXA_ASSIGN(const auto users,
-               tx.rows("SELECT project, kind, ref FROM consumer WHERE cluster = $1 ORDER BY project, kind, ref",
-                       {cluster_name}));
+    EXA_ASSIGN(const auto users, tx.rows("SELECT project, kind, ref FROM consumer WHERE cluster = "
+                                         "$1 ORDER BY project, kind, ref",
+                                         {cluster_name}));
     if (force && reason.empty()) {
       return fail(invalid("remove", {{"/reason", "--force needs a reason", ""}}));
     }
     if (!users.empty() && !force && !caller.dry_run) {
       Error error;
       error.code = Code::in_use;
-      error.message = fmt::format("{} consumer{} run on cluster {}", users.size(), users.size() == 1 ? "" : "s", cluster_name);
+      error.message = fmt::format("{} consumer{} run on cluster {}", users.size(),
+                                  users.size() == 1 ? "" : "s", cluster_name);
       for (const Row& row : users) {
-        error.problems.push_back({fmt::format("{}/{}", row.text(1), row.text(2)),
-                                  fmt::format("in project {}; its status could not be told any more", row.text(0)), ""});
+        error.problems.push_back(
+            {fmt::format("{}/{}", row.text(1), row.text(2)),
+             fmt::format("in project {}; its status could not be told any more", row.text(0)), ""});
       }
       error.next = fmt::format("exa cluster remove {} --force --reason \"…\"", cluster_name);
       return fail(std::move(error));
     }
-    EXA_TRY(tx.change("UPDATE cluster SET removed_at = $2 WHERE uid = $1", {cluster.uid, service.now().micros}));
+    EXA_TRY(tx.change("UPDATE cluster SET removed_at = $2 WHERE uid = $1",
+                      {cluster.uid, service.now().micros}));
     EXA_TRY(tx.change("DELETE FROM resolution WHERE cluster_uid = $1", {cluster.uid}));
-    deed = {"cluster", cluster_name, "", {}, json::value(to_json(cluster)), {}, reason,
+    deed = {"cluster",
+            cluster_name,
+            "",
+            {},
+            json::value(to_json(cluster)),
+            {},
+            reason,
             {{"consumers", int64_t(users.size())}}};
     Answer answer;
     answer.body = {{"name", cluster_name}, {"removed", true}, {"consumers", int64_t(users.size())}};
@@ -271,7 +309,8 @@ Result<Answer> remove_cluster(Service& service, const Caller& caller, const std:
   });
 }
 
-Result<Answer> discover_cluster(Service& service, const Caller& caller, const DiscoverCluster& what) {
+Result<Answer> discover_cluster(Service& service, const Caller& caller,
+                                const DiscoverCluster& what) {
   EXA_ASSIGN(const Cluster cluster, cluster_named(service, what.name));
   Result<Capture> capture = capture_for(service, cluster, what);
   Result<Inventory> inventory = capture ? read_capture(*capture) : fail(capture.error());
@@ -284,30 +323,41 @@ Result<Answer> discover_cluster(Service& service, const Caller& caller, const Di
         return record_probe(tx, cluster.uid, service.now(), {}, &error);
       }));
     }
-    if (error.code == Code::not_found || error.code == Code::unreadable_output) error.code = Code::probe_failed;
+    if (error.code == Code::not_found || error.code == Code::unreadable_output)
+      error.code = Code::probe_failed;
     error.message = fmt::format("{} could not be discovered: {}", what.name, error.message);
     if (error.next.empty()) error.next = fmt::format("exa cluster show {}", what.name);
     return fail(std::move(error));
   }
   return service.mutate(caller, [&](Transaction& tx, Deed& deed) -> Result<Answer> {
     EXA_ASSIGN(const Cluster current, find_cluster(tx, what.name));
-    if (current.uid != cluster.uid) return fail(Code::stale, fmt::format("cluster {} was replaced meanwhile", what.name));
+    if (current.uid != cluster.uid)
+      return fail(Code::stale, fmt::format("cluster {} was replaced meanwhile", what.name));
     const CapacityCount capacity = count_capacity(*inventory);
-    SnapshotHead head{service.around().new_id(), capture->taken_at, capture->transport, capture->is_handed_in(),
-                      json::value(to_json(capacity))};
+    SnapshotHead head{service.around().new_id(), capture->taken_at, capture->transport,
+                      capture->is_handed_in(), json::value(to_json(capacity))};
     EXA_TRY(insert_snapshot(tx, cluster.uid, head, to_text(to_json(*inventory))));
     EXA_TRY(record_probe(tx, cluster.uid, service.now(), head.id, nullptr));
     EXA_TRY(refresh_cluster(tx, cluster, head, *inventory, service.now()));
-    deed = {"cluster", what.name, "", {}, {}, {}, "",
-            {{"snapshot", head.id}, {"nodes", capacity.nodes}, {"usable_nodes", capacity.usable_nodes},
+    deed = {"cluster",
+            what.name,
+            "",
+            {},
+            {},
+            {},
+            "",
+            {{"snapshot", head.id},
+             {"nodes", capacity.nodes},
+             {"usable_nodes", capacity.usable_nodes},
              {"source", head.source}}};
     Answer answer;
     EXA_ASSIGN(answer.body, cluster_json(tx, cluster, service.now()));
     answer.body["tool"] = inventory->tool;
     answer.body["tool_version"] = inventory->tool_version;
     if (head.declared) {
-      answer.notices.emplace_back("tool output does not say when and where it was printed, so it verifies nothing; "
-                                  "a file of exa cluster capture does");
+      answer.notices.emplace_back(
+          "tool output does not say when and where it was printed, so it verifies nothing; "
+          "a file of exa cluster capture does");
     }
     json::array unread;
     for (const Unread& one : inventory->unread) {

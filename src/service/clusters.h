@@ -19,7 +19,7 @@ struct Cluster {
 struct SnapshotHead {
   std::string id;
   Time taken_at;
-  std::string source;   // "local", "ssh …", "file hpc.json"
+  std::string source;  // "local", "ssh …", "file hpc.json"
   bool declared = false;
   json::value capacity;  // counts, as in hardware/inventory_json.h
 };
@@ -43,15 +43,17 @@ struct AddCluster {
 Result<Answer> add_cluster(Service& service, const Caller& caller, const AddCluster& what);
 Result<Answer> list_clusters(Service& service);
 Result<Answer> show_cluster(Service& service, const std::string& name, bool with_nodes);
-Result<Answer> remove_cluster(Service& service, const Caller& caller, const std::string& name, bool force,
-                              const std::string& reason);
+Result<Answer> remove_cluster(Service& service, const Caller& caller, const std::string& name,
+                              bool force, const std::string& reason);
 
 struct DiscoverCluster {
   std::string name;
-  std::optional<std::string> file;  // content of a saved capture or of tool output, instead of a probe
+  std::optional<std::string>
+      file;  // content of a saved capture or of tool output, instead of a probe
 };
 // A failed probe keeps the last good snapshot and records the failure.
-Result<Answer> discover_cluster(Service& service, const Caller& caller, const DiscoverCluster& what);
+Result<Answer> discover_cluster(Service& service, const Caller& caller,
+                                const DiscoverCluster& what);
 
 // Everything a probe reads, verbatim, for --from: stores nothing.
 Result<Answer> capture_cluster(Service& service, const std::string& name);

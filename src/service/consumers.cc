@@ -32,32 +32,37 @@ struct Drift {
 
 Result<Drift> drift_of(Transaction& tx, const Consumer& consumer) {
   EXA_ASSIGN(const auto versions, load_versions(tx, consumer.project, consumer.profile, false));
-  if (versions.empty()) return Drift{"profile-deleted", "the profile was deleted; the shape is kept here"};
-  const auto own = std::ranges::find(versions, consumer.version,
-                                     [](const StoredVersion& stored) { return stored.profile.version; });
+  if (versions.empty())
+    return Drift{"profile-deleted", "the profile was deleted; the shape is kept here"};
+  const auto own = std::ranges::find(versions, consumer.version, [](const StoredVersion& stored) {
+    return stored.profile.version;
+  });
   if (own == versions.end()) {
-    return Drift{"version-deleted", fmt::format("version {} was deleted; the shape is kept here", consumer.version)};
+    return Drift{"version-deleted",
+                 fmt::format("version {} was deleted; the shape is kept here", consumer.version)};
   }
-  if (own->deprecation) return Drift{"retired", fmt::format("move to {}", own->deprecation->redirect)};
+  if (own->deprecation)
+    return Drift{"retired", fmt::format("move to {}", own->deprecation->redirect)};
   for (const StoredVersion& stored : versions) {
     const bool active = std::ranges::find(stored.labels, "active") != stored.labels.end();
     if (!active || stored.profile.version == consumer.version) continue;
     if (!has_drifted(consumer.shape, stored.profile.shape)) break;
-    return Drift{"newer-version", fmt::format("active is {}@{}, which asks for something else", consumer.profile,
-                                              stored.profile.version)};
+    return Drift{"newer-version", fmt::format("active is {}@{}, which asks for something else",
+                                              consumer.profile, stored.profile.version)};
   }
   return Drift{"current", ""};
 }
 
-bool needs_attention(Status status) { return status == Status::degraded || status == Status::unresolvable; }
+bool needs_attention(Status status) {
+  return status == Status::degraded || status == Status::unresolvable;
+}
 
 // Names of consumers are written into audit entries, tables and paths.
 Result<void> check_consumer_name(const std::string& name) {
-  const bool fine = !name.empty() && name.size() <= 128 &&
-                    std::ranges::all_of(name, [](char c) {
-                      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                             std::string_view("-_.").find(c) != std::string_view::npos;
-                    });
+  const bool fine = !name.empty() && name.size() <= 128 && std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("-_.").find(c) != std::string_view::npos;
+  });
   if (fine) return {};
   return fail(invalid("use", {{"/as", "is 1 to 128 letters, digits, '-', '_' or '.'", ""}}));
 }
@@ -65,23 +70,27 @@ Result<void> check_consumer_name(const std::string& name) {
 }  // namespace
 
 json::object to_json(const Consumer& consumer) {
-  return {{"kind", consumer.kind},
-          {"name", consumer.ref},
-          {"project", consumer.project},
-          {"profile", fmt::format("{}@{}", consumer.profile, consumer.version)},
-          {"cluster", consumer.cluster.empty() ? json::value(nullptr) : json::value(consumer.cluster)},
-          {"shape", shape_to_json(consumer.shape)},
-          {"since", format_rfc3339(consumer.since)},
-          {"recorded_by", consumer.recorded_by}};
+  return {
+      {"kind", consumer.kind},
+      {"name", consumer.ref},
+      {"project", consumer.project},
+      {"profile", fmt::format("{}@{}", consumer.profile, consumer.version)},
+      {"cluster", consumer.cluster.empty() ? json::value(nullptr) : json::value(consumer.cluster)},
+      {"shape", shape_to_json(consumer.shape)},
+      {"since", format_rfc3339(consumer.since)},
+      {"recorded_by", consumer.recorded_by}};
 }
 
-Result<std::vector<Consumer>> load_consumers(Transaction& tx, const std::string& project, const std::string& profile,
+Result<std::vector<Consumer>> load_consumers(Transaction& tx, const std::string& project,
+                                             const std::string& profile,
                                              std::optional<int64_t> version) {
-  EXA_ASSIGN(const auto rows,
-             tx.rows("SELECT kind, ref, profile, version, shape, cluster, since, recorded_by FROM consumer "
-                     "WHERE project = $1 AND ($2 = '' OR profile = $2) AND ($3 = 0 OR version = $3) "
-                     "ORDER BY kind, ref",
-                     {project, profile, version.value_or(0)}));
+  EXA_ASSIGN(
+      const auto rows,
+      tx.rows(
+          "SELECT kind, ref, profile, version, shape, cluster, since, recorded_by FROM consumer "
+          "WHERE project = $1 AND ($2 = '' OR profile = $2) AND ($3 = 0 OR version = $3) "
+          "ORDER BY kind, ref",
+          {project, profile, version.value_or(0)}));
   std::vector<Consumer> consumers;
   for (const Row& row : rows) {
     EXA_ASSIGN(Consumer consumer, consumer_of(row, project));
@@ -95,39 +104,59 @@ Result<Answer> use_profile(Service& service, const Caller& caller, const UseProf
   return service.mutate(caller, [&](Transaction& tx, Deed& deed) -> Result<Answer> {
     EXA_ASSIGN(const StoredVersion stored, find_profile(tx, what.project, what.ref));
     EXA_TRY(check_applicable(stored.profile, what.surface));
-    EXA_ASSIGN(const Resolution resolution, resolve_on(tx, stored.profile.shape, what.cluster, service.now()));
+    EXA_ASSIGN(const Resolution resolution,
+               resolve_on(tx, stored.profile.shape, what.cluster, service.now()));
     if (resolution.status == Status::unresolvable) {
       return fail(Code::unresolvable, resolution.reason,
-                  fmt::format("exa hardware profile resolve {} --cluster {}", to_text(what.ref), what.cluster));
+                  fmt::format("exa hardware profile resolve {} --cluster {}", to_text(what.ref),
+                              what.cluster));
     }
     const std::string kind(name(what.surface));
-    EXA_ASSIGN(const auto same,
-               tx.rows("SELECT profile, version FROM consumer WHERE project = $1 AND kind = $2 AND ref = $3",
-                       {what.project, kind, what.as}));
+    EXA_ASSIGN(
+        const auto same,
+        tx.rows(
+            "SELECT profile, version FROM consumer WHERE project = $1 AND kind = $2 AND ref = $3",
+            {what.project, kind, what.as}));
     if (!same.empty()) {
       return fail(Code::conflict,
-                  fmt::format("{}/{} runs on {}@{} already", kind, what.as, same[0].text(0), same[0].integer(1)),
+                  fmt::format("{}/{} runs on {}@{} already", kind, what.as, same[0].text(0),
+                              same[0].integer(1)),
                   fmt::format("exa hardware profile release {} --for {}", what.as, kind));
     }
-    const Consumer consumer{what.project, kind, what.as, stored.profile.name, stored.profile.version,
-                            stored.profile.shape, what.cluster, service.now(), caller.principal.name};
+    const Consumer consumer{what.project,
+                            kind,
+                            what.as,
+                            stored.profile.name,
+                            stored.profile.version,
+                            stored.profile.shape,
+                            what.cluster,
+                            service.now(),
+                            caller.principal.name};
     EXA_TRY(tx.change("INSERT INTO consumer VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-                      {consumer.project, consumer.kind, consumer.ref, consumer.profile, consumer.version,
-                       to_text(shape_to_json(consumer.shape)),
-                       consumer.cluster.empty() ? Value(nullptr) : Value(consumer.cluster), consumer.since.micros,
-                       consumer.recorded_by}));
-    deed = {"consumer", what.as, what.project, {}, {}, json::value(to_json(consumer)), "",
-            {{"kind", kind}, {"profile", fmt::format("{}@{}", consumer.profile, consumer.version)},
+                      {consumer.project, consumer.kind, consumer.ref, consumer.profile,
+                       consumer.version, to_text(shape_to_json(consumer.shape)),
+                       consumer.cluster.empty() ? Value(nullptr) : Value(consumer.cluster),
+                       consumer.since.micros, consumer.recorded_by}));
+    deed = {"consumer",
+            what.as,
+            what.project,
+            {},
+            {},
+            json::value(to_json(consumer)),
+            "",
+            {{"kind", kind},
+             {"profile", fmt::format("{}@{}", consumer.profile, consumer.version)},
              {"status", name(resolution.status)}}};
     Answer answer;
     answer.status = 201;
     answer.body = to_json(consumer);
     answer.body["resolution"] = to_json(resolution);
     if (stored.deprecation) {
-      answer.notices.push_back(fmt::format("{}@{} is retired; use {} instead", consumer.profile, consumer.version,
-                                           stored.deprecation->redirect));
+      answer.notices.push_back(fmt::format("{}@{} is retired; use {} instead", consumer.profile,
+                                           consumer.version, stored.deprecation->redirect));
     }
-    if (resolution.status == Status::degraded) answer.notices.push_back("degraded: " + resolution.reason);
+    if (resolution.status == Status::degraded)
+      answer.notices.push_back("degraded: " + resolution.reason);
     return answer;
   });
 }
@@ -137,16 +166,21 @@ Result<Answer> release_profile(Service& service, const Caller& caller, const std
   return service.mutate(caller, [&](Transaction& tx, Deed& deed) -> Result<Answer> {
     EXA_TRY(require_project(tx, project));
     EXA_ASSIGN(const auto all, load_consumers(tx, project, "", {}));
-    const auto found = std::ranges::find_if(
-        all, [&](const Consumer& consumer) { return consumer.kind == kind && consumer.ref == ref; });
+    const auto found = std::ranges::find_if(all, [&](const Consumer& consumer) {
+      return consumer.kind == kind && consumer.ref == ref;
+    });
     if (found == all.end()) {
       std::vector<std::string> names;
       for (const Consumer& consumer : all) names.push_back(consumer.ref);
-      Error error{Code::not_found, fmt::format("there is no {} \"{}\" in this project", kind, printable(ref)), {},
-                  "exa hardware profile in-use", close_matches(ref, names)};
+      Error error{Code::not_found,
+                  fmt::format("there is no {} \"{}\" in this project", kind, printable(ref)),
+                  {},
+                  "exa hardware profile in-use",
+                  close_matches(ref, names)};
       return fail(std::move(error));
     }
-    EXA_TRY(tx.change("DELETE FROM consumer WHERE project = $1 AND kind = $2 AND ref = $3", {project, kind, ref}));
+    EXA_TRY(tx.change("DELETE FROM consumer WHERE project = $1 AND kind = $2 AND ref = $3",
+                      {project, kind, ref}));
     deed = {"consumer", ref, project, {}, json::value(to_json(*found)), {}, "", {{"kind", kind}}};
     Answer answer;
     answer.body = to_json(*found);
@@ -155,7 +189,8 @@ Result<Answer> release_profile(Service& service, const Caller& caller, const std
   });
 }
 
-Result<Answer> profiles_in_use(Service& service, const std::string& project, const std::string& profile) {
+Result<Answer> profiles_in_use(Service& service, const std::string& project,
+                               const std::string& profile) {
   return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
     EXA_TRY(require_project(tx, project));
     EXA_ASSIGN(const auto consumers, load_consumers(tx, project, profile, {}));
@@ -164,10 +199,13 @@ Result<Answer> profiles_in_use(Service& service, const std::string& project, con
     for (const Consumer& consumer : consumers) {
       json::object object = to_json(consumer);
       EXA_ASSIGN(const Drift drift, drift_of(tx, consumer));
-      const Result<Resolution> resolution = resolve_on(tx, consumer.shape, consumer.cluster, service.now());
-      if (!resolution && resolution.error().code != Code::not_found) return fail(resolution.error());
+      const Result<Resolution> resolution =
+          resolve_on(tx, consumer.shape, consumer.cluster, service.now());
+      if (!resolution && resolution.error().code != Code::not_found)
+        return fail(resolution.error());
       // a cluster that was removed under --force: nothing can be said about it any more
-      object["status"] = resolution ? json::value(name(resolution->status)) : json::value("unchecked");
+      object["status"] =
+          resolution ? json::value(name(resolution->status)) : json::value("unchecked");
       object["reason"] = resolution ? resolution->reason : resolution.error().message;
       object["drift"] = drift.kind;
       object["drift_detail"] = drift.detail;
@@ -175,7 +213,8 @@ Result<Answer> profiles_in_use(Service& service, const std::string& project, con
       items.emplace_back(std::move(object));
     }
     Answer answer;
-    answer.body = {{"items", std::move(items)}, {"needs_attention", attention}, {"next_cursor", nullptr}};
+    answer.body = {
+        {"items", std::move(items)}, {"needs_attention", attention}, {"next_cursor", nullptr}};
     return answer;
   });
 }

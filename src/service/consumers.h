@@ -21,9 +21,11 @@ struct Consumer {
 
 json::object to_json(const Consumer& consumer);
 
-// Consumers of a profile (of one version, if given), or of the whole project when `profile` is empty.
+// Consumers of a profile (of one version, if given), or of the whole project when `profile` is
+// empty.
 Result<std::vector<Consumer>> load_consumers(Transaction& tx, const std::string& project,
-                                             const std::string& profile, std::optional<int64_t> version);
+                                             const std::string& profile,
+                                             std::optional<int64_t> version);
 
 struct UseProfile {
   std::string project;
@@ -40,6 +42,7 @@ Result<Answer> release_profile(Service& service, const Caller& caller, const std
 
 // Every consumer with its present status: resolved again now, and whether its version was deleted,
 // retired or superseded by one that asks for something else.
-Result<Answer> profiles_in_use(Service& service, const std::string& project, const std::string& profile);
+Result<Answer> profiles_in_use(Service& service, const std::string& project,
+                               const std::string& profile);
 
 }  // namespace exa

@@ -25,11 +25,12 @@ Result<StoredVersion> version_of(const Row& row, const std::string& project) {
   return stored;
 }
 
-Result<std::vector<std::pair<std::string, int64_t>>> labels_of(Transaction& tx, const std::string& project,
+Result<std::vector<std::pair<std::string, int64_t>>> labels_of(Transaction& tx,
+                                                               const std::string& project,
                                                                const std::string& name) {
-  EXA_ASSIGN(const auto rows,
-             tx.rows("SELECT label, version FROM profile_label WHERE project = $1 AND name = $2 ORDER BY label",
-                     {project, name}));
+  EXA_ASSIGN(const auto rows, tx.rows("SELECT label, version FROM profile_label WHERE project = $1 "
+                                      "AND name = $2 ORDER BY label",
+                                      {project, name}));
   std::vector<std::pair<std::string, int64_t>> labels;
   for (const Row& row : rows) labels.emplace_back(row.text(0), row.integer(1));
   return labels;
@@ -55,7 +56,8 @@ Result<DeprecationsByName> deprecations_of(Transaction& tx, const std::string& p
 std::optional<Deprecation> holding(const std::vector<Deprecation>& deprecations, int64_t version) {
   std::optional<Deprecation> result;
   for (const Deprecation& deprecation : deprecations) {
-    if (deprecation.version == version || (deprecation.version == 0 && !result)) result = deprecation;
+    if (deprecation.version == version || (deprecation.version == 0 && !result))
+      result = deprecation;
   }
   return result;
 }
@@ -63,16 +65,18 @@ std::optional<Deprecation> holding(const std::vector<Deprecation>& deprecations,
 Error no_such_profile(const std::string& name, const std::vector<std::string>& names) {
   Error error;
   error.code = Code::not_found;
-  error.message = fmt::format("there is no hardware profile \"{}\" in this project", printable(name));
+  error.message =
+      fmt::format("there is no hardware profile \"{}\" in this project", printable(name));
   error.alternatives = close_matches(name, names);
   error.next = "exa hardware profile list";
   return error;
 }
 
 Result<std::vector<std::string>> known_names(Transaction& tx, const std::string& project) {
-  EXA_ASSIGN(const auto rows,
-             tx.rows("SELECT DISTINCT name FROM profile_version WHERE project = $1 AND deleted_at IS NULL",
-                     {project}));
+  EXA_ASSIGN(
+      const auto rows,
+      tx.rows("SELECT DISTINCT name FROM profile_version WHERE project = $1 AND deleted_at IS NULL",
+              {project}));
   std::vector<std::string> names;
   for (const Row& row : rows) names.push_back(row.text(0));
   return names;
@@ -86,17 +90,20 @@ std::string numbers_of(const std::vector<StoredVersion>& versions) {
   return numbers.empty() ? "none" : join(numbers, ", ");
 }
 
-Error no_such_version(const std::string& name, int64_t version, const std::vector<StoredVersion>& versions) {
+Error no_such_version(const std::string& name, int64_t version,
+                      const std::vector<StoredVersion>& versions) {
   Error error;
   error.code = Code::not_found;
   error.next = fmt::format("exa hardware profile history {}", name);
   for (const StoredVersion& stored : versions) {
     if (stored.profile.version != version || !stored.deleted_at) continue;
-    error.message = fmt::format("{}@{} was deleted by {} at {}; there is {}", name, version, stored.deleted_by,
-                                format_rfc3339(*stored.deleted_at), numbers_of(versions));
+    error.message =
+        fmt::format("{}@{} was deleted by {} at {}; there is {}", name, version, stored.deleted_by,
+                    format_rfc3339(*stored.deleted_at), numbers_of(versions));
     return error;
   }
-  error.message = fmt::format("{} has no version {}; there is {}", name, version, numbers_of(versions));
+  error.message =
+      fmt::format("{} has no version {}; there is {}", name, version, numbers_of(versions));
   return error;
 }
 
@@ -135,7 +142,8 @@ Result<std::vector<StoredVersion>> load_versions(Transaction& tx, const std::str
       kVersionColumns, with_tombstones ? "" : "AND v.deleted_at IS NULL");
   EXA_ASSIGN(const auto rows, tx.rows(sql, {project, name}));
   EXA_ASSIGN(const auto labels, labels_of(tx, project, name));
-  EXA_ASSIGN(auto deprecations, deprecations_of(tx, project, name.substr(0, name.size() - 1), name));
+  EXA_ASSIGN(auto deprecations,
+             deprecations_of(tx, project, name.substr(0, name.size() - 1), name));
   std::vector<StoredVersion> versions;
   for (const Row& row : rows) {
     EXA_ASSIGN(StoredVersion stored, version_of(row, project));
@@ -148,7 +156,8 @@ Result<std::vector<StoredVersion>> load_versions(Transaction& tx, const std::str
   return versions;
 }
 
-Result<StoredVersion> find_profile(Transaction& tx, const std::string& project, const ProfileRef& ref) {
+Result<StoredVersion> find_profile(Transaction& tx, const std::string& project,
+                                   const ProfileRef& ref) {
   EXA_TRY(require_project(tx, project));
   EXA_ASSIGN(auto versions, load_versions(tx, project, ref.name, true));
   const bool any_left =
@@ -176,7 +185,8 @@ Result<StoredVersion> find_profile(Transaction& tx, const std::string& project, 
 }
 
 Result<std::vector<ProfileHead>> load_heads(Transaction& tx, const HeadQuery& query) {
-  // Two statements for the whole page, whatever its length: names with their active version, labels.
+  // Two statements for the whole page, whatever its length: names with their active version,
+  // labels.
   const std::string sql = fmt::format(
       "SELECT {}, h.name, h.latest FROM "
       "(SELECT name, MAX(version) AS latest FROM profile_version WHERE project = $1 AND name > $2 "
@@ -198,10 +208,11 @@ Result<std::vector<ProfileHead>> load_heads(Transaction& tx, const HeadQuery& qu
     heads.push_back(std::move(head));
   }
   if (heads.empty()) return heads;
-  EXA_ASSIGN(const auto labels,
-             tx.rows("SELECT name, label, version FROM profile_label WHERE project = $1 AND name > $2 AND "
-                     "name <= $3 ORDER BY name, label",
-                     {query.project, query.after, heads.back().name}));
+  EXA_ASSIGN(
+      const auto labels,
+      tx.rows("SELECT name, label, version FROM profile_label WHERE project = $1 AND name > $2 AND "
+              "name <= $3 ORDER BY name, label",
+              {query.project, query.after, heads.back().name}));
   EXA_ASSIGN(auto deprecations, deprecations_of(tx, query.project, query.after, heads.back().name));
   for (ProfileHead& head : heads) {
     if (head.active) {
@@ -220,28 +231,32 @@ Result<std::vector<ProfileHead>> load_heads(Transaction& tx, const HeadQuery& qu
   return heads;
 }
 
-Result<int64_t> take_version_number(Transaction& tx, const std::string& project, const std::string& name) {
-  EXA_ASSIGN(const auto rows,
-             tx.rows("INSERT INTO profile (project, name, last_version) VALUES ($1, $2, 1) "
-                     "ON CONFLICT (project, name) DO UPDATE SET last_version = profile.last_version + 1 "
-                     "RETURNING last_version",
-                     {project, name}));
+Result<int64_t> take_version_number(Transaction& tx, const std::string& project,
+                                    const std::string& name) {
+  EXA_ASSIGN(
+      const auto rows,
+      tx.rows("INSERT INTO profile (project, name, last_version) VALUES ($1, $2, 1) "
+              "ON CONFLICT (project, name) DO UPDATE SET last_version = profile.last_version + 1 "
+              "RETURNING last_version",
+              {project, name}));
   return rows.at(0).integer(0);
 }
 
 Result<void> insert_version(Transaction& tx, const HardwareProfile& profile) {
-  EXA_TRY(tx.change("INSERT INTO profile_version (project, name, version, shape, created_at, created_by) "
-                    "VALUES ($1, $2, $3, $4, $5, $6)",
-                    {profile.project, profile.name, profile.version, to_text(shape_to_json(profile.shape)),
-                     profile.created_at.micros, profile.created_by}));
+  EXA_TRY(tx.change(
+      "INSERT INTO profile_version (project, name, version, shape, created_at, created_by) "
+      "VALUES ($1, $2, $3, $4, $5, $6)",
+      {profile.project, profile.name, profile.version, to_text(shape_to_json(profile.shape)),
+       profile.created_at.micros, profile.created_by}));
   return {};
 }
 
-Result<void> bury_version(Transaction& tx, const std::string& project, const std::string& name, int64_t version,
-                          Time at, const std::string& by) {
-  EXA_TRY(tx.change("UPDATE profile_version SET deleted_at = $4, deleted_by = $5 "
-                    "WHERE project = $1 AND name = $2 AND version = $3",
-                    {project, name, version, at.micros, by}));
+Result<void> bury_version(Transaction& tx, const std::string& project, const std::string& name,
+                          int64_t version, Time at, const std::string& by) {
+  EXA_TRY(
+      tx.change("UPDATE profile_version SET deleted_at = $4, deleted_by = $5 "
+                "WHERE project = $1 AND name = $2 AND version = $3",
+                {project, name, version, at.micros, by}));
   EXA_TRY(tx.change("DELETE FROM resolution WHERE project = $1 AND name = $2 AND version = $3",
                     {project, name, version}));
   return {};
@@ -250,47 +265,55 @@ Result<void> bury_version(Transaction& tx, const std::string& project, const std
 Result<void> move_label(Transaction& tx, const std::string& project, const std::string& name,
                         const std::string& label, std::optional<int64_t> version, Time at,
                         const std::string& by) {
-  EXA_ASSIGN(const auto before,
-             tx.rows("SELECT version FROM profile_label WHERE project = $1 AND name = $2 AND label = $3",
-                     {project, name, label}));
+  EXA_ASSIGN(
+      const auto before,
+      tx.rows("SELECT version FROM profile_label WHERE project = $1 AND name = $2 AND label = $3",
+              {project, name, label}));
   const Value from = before.empty() ? Value(nullptr) : Value(before[0].integer(0));
   const Value to = version ? Value(*version) : Value(nullptr);
   if (version) {
-    EXA_TRY(tx.change("INSERT INTO profile_label (project, name, label, version) VALUES ($1, $2, $3, $4) "
-                      "ON CONFLICT (project, name, label) DO UPDATE SET version = $4",
-                      {project, name, label, to}));
+    EXA_TRY(tx.change(
+        "INSERT INTO profile_label (project, name, label, version) VALUES ($1, $2, $3, $4) "
+        "ON CONFLICT (project, name, label) DO UPDATE SET version = $4",
+        {project, name, label, to}));
   } else {
     EXA_TRY(tx.change("DELETE FROM profile_label WHERE project = $1 AND name = $2 AND label = $3",
                       {project, name, label}));
   }
-  EXA_TRY(tx.change(
-      "INSERT INTO profile_label_move (project, name, label, sequence, from_version, to_version, moved_at, "
-      "moved_by) SELECT $1, $2, $3, COALESCE(MAX(sequence), 0) + 1, $4, $5, $6, $7 FROM profile_label_move "
-      "WHERE project = $1 AND name = $2 AND label = $3",
-      {project, name, label, from, to, at.micros, by}));
+  EXA_TRY(
+      tx.change("INSERT INTO profile_label_move (project, name, label, sequence, from_version, "
+                "to_version, moved_at, "
+                "moved_by) SELECT $1, $2, $3, COALESCE(MAX(sequence), 0) + 1, $4, $5, $6, $7 FROM "
+                "profile_label_move "
+                "WHERE project = $1 AND name = $2 AND label = $3",
+                {project, name, label, from, to, at.micros, by}));
   return {};
 }
 
 Result<std::vector<LabelMove>> load_label_moves(Transaction& tx, const std::string& project,
                                                 const std::string& name) {
-  EXA_ASSIGN(const auto rows,
-             tx.rows("SELECT label, from_version, to_version, moved_at, moved_by FROM profile_label_move "
-                     "WHERE project = $1 AND name = $2 ORDER BY moved_at, label, sequence",
-                     {project, name}));
+  EXA_ASSIGN(
+      const auto rows,
+      tx.rows("SELECT label, from_version, to_version, moved_at, moved_by FROM profile_label_move "
+              "WHERE project = $1 AND name = $2 ORDER BY moved_at, label, sequence",
+              {project, name}));
   const auto version = [](const Row& row, size_t column) {
     return row.is_null(column) ? std::optional<int64_t>() : row.integer(column);
   };
   std::vector<LabelMove> moves;
   for (const Row& row : rows) {
-    moves.push_back({row.text(0), version(row, 1), version(row, 2), Time{row.integer(3)}, row.text(4)});
+    moves.push_back(
+        {row.text(0), version(row, 1), version(row, 2), Time{row.integer(3)}, row.text(4)});
   }
   return moves;
 }
 
 Result<void> store_deprecation(Transaction& tx, const std::string& project, const std::string& name,
-                               int64_t version_or_zero, const std::optional<Deprecation>& deprecation) {
-  EXA_TRY(tx.change("DELETE FROM profile_deprecation WHERE project = $1 AND name = $2 AND version = $3",
-                    {project, name, version_or_zero}));
+                               int64_t version_or_zero,
+                               const std::optional<Deprecation>& deprecation) {
+  EXA_TRY(
+      tx.change("DELETE FROM profile_deprecation WHERE project = $1 AND name = $2 AND version = $3",
+                {project, name, version_or_zero}));
   if (!deprecation) return {};
   EXA_TRY(tx.change("INSERT INTO profile_deprecation VALUES ($1, $2, $3, $4, $5, $6, $7)",
                     {project, name, version_or_zero, deprecation->redirect, deprecation->reason,

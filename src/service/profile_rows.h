@@ -23,8 +23,8 @@ struct Deprecation {
 
 struct StoredVersion {
   HardwareProfile profile;
-  std::vector<std::string> labels;         // that point at it, sorted
-  std::optional<Time> deleted_at;          // a tombstone
+  std::vector<std::string> labels;  // that point at it, sorted
+  std::optional<Time> deleted_at;   // a tombstone
   std::string deleted_by;
   std::optional<Deprecation> deprecation;  // its own, else the whole name's
 };
@@ -51,19 +51,21 @@ Result<void> require_project(Transaction& tx, const std::string& project);
 Result<std::vector<StoredVersion>> load_versions(Transaction& tx, const std::string& project,
                                                  const std::string& name, bool with_tombstones);
 
-// What a reference means now: a version, a label, or (neither given) the label active. not_found says
-// which part is missing, and names close spellings, labels and versions there are.
-Result<StoredVersion> find_profile(Transaction& tx, const std::string& project, const ProfileRef& ref);
+// What a reference means now: a version, a label, or (neither given) the label active. not_found
+// says which part is missing, and names close spellings, labels and versions there are.
+Result<StoredVersion> find_profile(Transaction& tx, const std::string& project,
+                                   const ProfileRef& ref);
 
 struct HeadQuery {
   std::string project;
-  std::string after;   // names greater than this
+  std::string after;  // names greater than this
   int64_t limit = 50;
 };
 Result<std::vector<ProfileHead>> load_heads(Transaction& tx, const HeadQuery& query);
 
 // The next version number of the name, never given before, even if everything was deleted since.
-Result<int64_t> take_version_number(Transaction& tx, const std::string& project, const std::string& name);
+Result<int64_t> take_version_number(Transaction& tx, const std::string& project,
+                                    const std::string& name);
 Result<void> insert_version(Transaction& tx, const HardwareProfile& profile);
 Result<void> bury_version(Transaction& tx, const std::string& project, const std::string& name,
                           int64_t version, Time at, const std::string& by);
@@ -77,6 +79,7 @@ Result<std::vector<LabelMove>> load_label_moves(Transaction& tx, const std::stri
 
 // Replaces or (without a value) removes the deprecation of a version, or of the whole name (0).
 Result<void> store_deprecation(Transaction& tx, const std::string& project, const std::string& name,
-                               int64_t version_or_zero, const std::optional<Deprecation>& deprecation);
+                               int64_t version_or_zero,
+                               const std::optional<Deprecation>& deprecation);
 
 }  // namespace exa

@@ -25,7 +25,9 @@ json::object move_json(const LabelMove& move) {
           {"moved_by", move.by}};
 }
 
-std::string versioned(const std::string& name, int64_t version) { return fmt::format("{}@{}", name, version); }
+std::string versioned(const std::string& name, int64_t version) {
+  return fmt::format("{}@{}", name, version);
+}
 
 json::array labels_array(const std::vector<std::string>& labels) {
   return json::array(labels.begin(), labels.end());
@@ -59,8 +61,9 @@ json::object head_without_active(const ProfileHead& head, const std::string& pro
 }
 
 bool applies_to(const Shape& shape, Surface wanted) {
-  return std::ranges::any_of(shape.applicability,
-                             [&](Surface surface) { return surface == wanted || surface == Surface::any; });
+  return std::ranges::any_of(shape.applicability, [&](Surface surface) {
+    return surface == wanted || surface == Surface::any;
+  });
 }
 
 json::object impact_of(const Consumer& consumer) {
@@ -82,7 +85,8 @@ Error still_in_use(const std::string& what, const std::vector<Consumer>& consume
                      versioned(consumer.profile, consumer.version)),
          ""});
   }
-  error.next = "exa hardware profile deprecate NAME --redirect OTHER, or delete --force --reason \"…\"";
+  error.next =
+      "exa hardware profile deprecate NAME --redirect OTHER, or delete --force --reason \"…\"";
   return error;
 }
 
@@ -100,25 +104,30 @@ Result<Answer> set_profile(Service& service, const Caller& caller, const SetProf
     EXA_TRY(require_project(tx, what.project));
     const Time now = service.now();
     EXA_ASSIGN(const int64_t version, take_version_number(tx, what.project, what.name));
-    HardwareProfile profile{what.project, what.name, version, what.shape, now, caller.principal.name};
+    HardwareProfile profile{what.project, what.name, version,
+                            what.shape,   now,       caller.principal.name};
     EXA_ASSIGN(const auto earlier, load_versions(tx, what.project, what.name, false));
     EXA_TRY(insert_version(tx, profile));
-    EXA_TRY(move_label(tx, what.project, what.name, what.label, version, now, caller.principal.name));
+    EXA_TRY(
+        move_label(tx, what.project, what.name, what.label, version, now, caller.principal.name));
     EXA_TRY(refresh_version(tx, profile, now));
-    deed = {"hardware_profile", what.name, what.project, version, {}, shape_to_json(what.shape), "",
-            {{"label", what.label}}};
+    deed = {"hardware_profile",        what.name, what.project,           version, {},
+            shape_to_json(what.shape), "",        {{"label", what.label}}};
     if (!earlier.empty()) deed.before = shape_to_json(earlier.back().profile.shape);
     Answer answer;
     answer.status = 201;
     EXA_ASSIGN(answer.body, stored_json(tx, {profile, {what.label}, {}, {}, {}}, now));
     if (what.label != "active") {
-      EXA_ASSIGN(const auto labels,
-                 tx.rows("SELECT 1 FROM profile_label WHERE project = $1 AND name = $2 AND label = 'active'",
-                         {what.project, what.name}));
+      EXA_ASSIGN(
+          const auto labels,
+          tx.rows(
+              "SELECT 1 FROM profile_label WHERE project = $1 AND name = $2 AND label = 'active'",
+              {what.project, what.name}));
       if (labels.empty()) {
-        answer.notices.push_back(fmt::format("{} has no active version yet; exa hardware profile label {} "
-                                             "active --version {} makes this one active",
-                                             what.name, what.name, version));
+        answer.notices.push_back(
+            fmt::format("{} has no active version yet; exa hardware profile label {} "
+                        "active --version {} makes this one active",
+                        what.name, what.name, version));
       }
     }
     return answer;
@@ -135,8 +144,8 @@ Result<Answer> list_profiles(Service& service, const ListProfiles& what) {
     if (more) heads.pop_back();
     ResolutionsByName resolutions;
     if (!heads.empty()) {
-      EXA_ASSIGN(resolutions, last_resolutions_of_page(tx, what.page.project, what.page.after, heads.back().name,
-                                                       service.now()));
+      EXA_ASSIGN(resolutions, last_resolutions_of_page(tx, what.page.project, what.page.after,
+                                                       heads.back().name, service.now()));
     }
     json::array items;
     for (const ProfileHead& head : heads) {
@@ -144,7 +153,8 @@ Result<Answer> list_profiles(Service& service, const ListProfiles& what) {
         if (!what.applicability) items.emplace_back(head_without_active(head, what.page.project));
         continue;
       }
-      if (what.applicability && !applies_to(head.active->profile.shape, *what.applicability)) continue;
+      if (what.applicability && !applies_to(head.active->profile.shape, *what.applicability))
+        continue;
       items.emplace_back(with_store_facts(*head.active, std::move(resolutions[head.name])));
     }
     Answer answer;
@@ -159,10 +169,11 @@ Result<ProfileRef> combine_reference(std::string_view text, std::optional<int64_
   EXA_ASSIGN(ProfileRef ref, parse_reference(text));
   const bool pinned = ref.version || ref.label;
   if ((pinned && (version || !label.empty())) || (version && !label.empty())) {
-    return fail(Code::usage,
-                fmt::format("\"{}\" names a version or label in more than one way; give one of name@3, "
-                            "--version 3 or --label active",
-                            text));
+    return fail(
+        Code::usage,
+        fmt::format("\"{}\" names a version or label in more than one way; give one of name@3, "
+                    "--version 3 or --label active",
+                    text));
   }
   if (version) ref.version = version;
   if (!label.empty()) ref.label = label;
@@ -194,7 +205,8 @@ Result<Answer> delete_profile(Service& service, const Caller& caller, const Dele
     }
     EXA_ASSIGN(const auto consumers, load_consumers(tx, what.project, what.name, what.version));
     const std::string subject = what.version ? versioned(what.name, *what.version) : what.name;
-    if (!consumers.empty() && !what.force && !caller.dry_run) return fail(still_in_use(subject, consumers));
+    if (!consumers.empty() && !what.force && !caller.dry_run)
+      return fail(still_in_use(subject, consumers));
     if (what.force && what.reason.empty()) {
       return fail(invalid("delete", {{"/reason", "--force needs a reason", ""}}));
     }
@@ -209,16 +221,24 @@ Result<Answer> delete_profile(Service& service, const Caller& caller, const Dele
         answer.notices.push_back(fmt::format("label {} pointed at {} and was dropped", label,
                                              versioned(what.name, stored.profile.version)));
       }
-      EXA_TRY(bury_version(tx, what.project, what.name, stored.profile.version, now, caller.principal.name));
+      EXA_TRY(bury_version(tx, what.project, what.name, stored.profile.version, now,
+                           caller.principal.name));
       deleted.emplace_back(stored.profile.version);
     }
     json::array affected;
     for (const Consumer& consumer : consumers) {
       affected.emplace_back(impact_of(consumer));
-      answer.notices.push_back(fmt::format("{}/{} runs on {} and keeps its shape", consumer.kind, consumer.ref,
+      answer.notices.push_back(fmt::format("{}/{} runs on {} and keeps its shape", consumer.kind,
+                                           consumer.ref,
                                            versioned(consumer.profile, consumer.version)));
     }
-    deed = {"hardware_profile", what.name, what.project, what.version, {}, {}, what.reason,
+    deed = {"hardware_profile",
+            what.name,
+            what.project,
+            what.version,
+            {},
+            {},
+            what.reason,
             {{"versions", deleted}, {"consumers", int64_t(consumers.size())}}};
     if (versions.size() == 1) deed.before = shape_to_json(versions[0].profile.shape);
     answer.body = {{"name", what.name},
@@ -232,29 +252,38 @@ Result<Answer> delete_profile(Service& service, const Caller& caller, const Dele
 
 Result<Answer> label_profile(Service& service, const Caller& caller, const MoveLabel& what) {
   return service.mutate(caller, [&](Transaction& tx, Deed& deed) -> Result<Answer> {
-    EXA_ASSIGN(const StoredVersion stored, find_profile(tx, what.project, {what.name, what.version, {}}));
+    EXA_ASSIGN(const StoredVersion stored,
+               find_profile(tx, what.project, {what.name, what.version, {}}));
     const Time now = service.now();
-    EXA_ASSIGN(const auto before,
-               tx.rows("SELECT version FROM profile_label WHERE project = $1 AND name = $2 AND label = $3",
-                       {what.project, what.name, what.label}));
+    EXA_ASSIGN(
+        const auto before,
+        tx.rows("SELECT version FROM profile_label WHERE project = $1 AND name = $2 AND label = $3",
+                {what.project, what.name, what.label}));
     Answer answer;
-    answer.body = {{"name", what.name}, {"project", what.project}, {"label", what.label},
+    answer.body = {{"name", what.name},
+                   {"project", what.project},
+                   {"label", what.label},
                    {"version", what.version},
-                   {"previous_version", before.empty() ? json::value(nullptr) : json::value(before[0].integer(0))}};
-    deed = {"hardware_profile", what.name, what.project, what.version, {}, {}, "", {{"label", what.label}}};
+                   {"previous_version",
+                    before.empty() ? json::value(nullptr) : json::value(before[0].integer(0))}};
+    deed = {"hardware_profile",     what.name, what.project, what.version, {}, {}, "",
+            {{"label", what.label}}};
     if (!before.empty()) deed.before = json::value(before[0].integer(0));
     deed.after = json::value(what.version);
     if (std::ranges::find(stored.labels, what.label) != stored.labels.end()) {
-      answer.notices.push_back(fmt::format("{} is {} already", versioned(what.name, what.version), what.label));
+      answer.notices.push_back(
+          fmt::format("{} is {} already", versioned(what.name, what.version), what.label));
       return answer;
     }
-    EXA_TRY(move_label(tx, what.project, what.name, what.label, what.version, now, caller.principal.name));
+    EXA_TRY(move_label(tx, what.project, what.name, what.label, what.version, now,
+                       caller.principal.name));
     EXA_TRY(refresh_version(tx, stored.profile, now));
     return answer;
   });
 }
 
-Result<Answer> profile_history(Service& service, const std::string& project, const std::string& name) {
+Result<Answer> profile_history(Service& service, const std::string& project,
+                               const std::string& name) {
   return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
     EXA_ASSIGN(const auto versions, load_versions(tx, project, name, true));
     if (versions.empty()) {
@@ -265,8 +294,10 @@ Result<Answer> profile_history(Service& service, const std::string& project, con
     for (const StoredVersion& stored : versions) {
       json::object object = to_json(stored.profile);
       object["labels"] = labels_array(stored.labels);
-      object["deleted_at"] = stored.deleted_at ? json::value(format_rfc3339(*stored.deleted_at)) : json::value(nullptr);
-      object["deleted_by"] = stored.deleted_at ? json::value(stored.deleted_by) : json::value(nullptr);
+      object["deleted_at"] = stored.deleted_at ? json::value(format_rfc3339(*stored.deleted_at))
+                                               : json::value(nullptr);
+      object["deleted_by"] =
+          stored.deleted_at ? json::value(stored.deleted_by) : json::value(nullptr);
       version_list.emplace_back(std::move(object));
     }
     json::array move_list;
@@ -299,7 +330,8 @@ Result<Answer> diff_profiles(Service& service, const std::string& project, const
   });
 }
 
-Result<Answer> deprecate_profile(Service& service, const Caller& caller, const DeprecateProfile& what) {
+Result<Answer> deprecate_profile(Service& service, const Caller& caller,
+                                 const DeprecateProfile& what) {
   return service.mutate(caller, [&](Transaction& tx, Deed& deed) -> Result<Answer> {
     std::string subject = what.ref.name;
     int64_t version = 0;
@@ -315,16 +347,24 @@ Result<Answer> deprecate_profile(Service& service, const Caller& caller, const D
     if (!what.undo) {
       EXA_ASSIGN(const ProfileRef target, parse_reference(what.redirect));
       EXA_ASSIGN(const StoredVersion replacement, find_profile(tx, what.project, target));
-      const bool itself = target.name == what.ref.name &&
-                          (version == 0 || version == replacement.profile.version);
+      const bool itself =
+          target.name == what.ref.name && (version == 0 || version == replacement.profile.version);
       if (itself) {
-        return fail(invalid("deprecate", {{"/redirect", fmt::format("{} cannot be replaced by itself", subject), ""}}));
+        return fail(
+            invalid("deprecate",
+                    {{"/redirect", fmt::format("{} cannot be replaced by itself", subject), ""}}));
       }
-      deprecation = Deprecation{version, what.redirect, what.reason, service.now(), caller.principal.name};
+      deprecation =
+          Deprecation{version, what.redirect, what.reason, service.now(), caller.principal.name};
     }
     EXA_TRY(store_deprecation(tx, what.project, what.ref.name, version, deprecation));
-    deed = {"hardware_profile", what.ref.name, what.project,
-            version == 0 ? std::optional<int64_t>() : version, {}, {}, what.reason,
+    deed = {"hardware_profile",
+            what.ref.name,
+            what.project,
+            version == 0 ? std::optional<int64_t>() : version,
+            {},
+            {},
+            what.reason,
             {{"redirect", what.redirect}, {"undo", what.undo}}};
     Answer answer;
     answer.body = {{"name", what.ref.name},
@@ -333,7 +373,8 @@ Result<Answer> deprecate_profile(Service& service, const Caller& caller, const D
                    {"deprecated", !what.undo},
                    {"redirect", what.undo ? json::value(nullptr) : json::value(what.redirect)},
                    {"reason", what.reason}};
-    if (!what.undo) answer.notices.push_back(fmt::format("{} still works; who uses it is told to move", subject));
+    if (!what.undo)
+      answer.notices.push_back(fmt::format("{} still works; who uses it is told to move", subject));
     return answer;
   });
 }

@@ -50,7 +50,8 @@ struct MoveLabel {
 };
 Result<Answer> label_profile(Service& service, const Caller& caller, const MoveLabel& what);
 
-Result<Answer> profile_history(Service& service, const std::string& project, const std::string& name);
+Result<Answer> profile_history(Service& service, const std::string& project,
+                               const std::string& name);
 
 // exit_code 1 when the shapes differ.
 Result<Answer> diff_profiles(Service& service, const std::string& project, const ProfileRef& from,
@@ -63,7 +64,8 @@ struct DeprecateProfile {
   std::string reason;
   bool undo = false;
 };
-Result<Answer> deprecate_profile(Service& service, const Caller& caller, const DeprecateProfile& what);
+Result<Answer> deprecate_profile(Service& service, const Caller& caller,
+                                 const DeprecateProfile& what);
 
 // The profile's JSON with labels, deprecation and last resolutions: the one serializer of a stored
 // version, for every interface.

@@ -13,22 +13,26 @@ Observation observation_of(const Fleet& fleet, const SnapshotHead& head) {
   return {&fleet, head.id, head.taken_at, head.declared};
 }
 
-Resolution resolve_seen(const Shape& shape, const Cluster& cluster, const SnapshotHead& head, const Fleet& fleet,
-                        Time now) {
+Resolution resolve_seen(const Shape& shape, const Cluster& cluster, const SnapshotHead& head,
+                        const Fleet& fleet, Time now) {
   return resolve({shape, cluster.name, observation_of(fleet, head), cluster.max_age, now});
 }
 
-Result<void> keep(Transaction& tx, const std::string& project, const std::string& name, int64_t version,
-                  const std::string& cluster_uid, const Resolution& resolution, const SnapshotHead& head, Time now) {
+Result<void> keep(Transaction& tx, const std::string& project, const std::string& name,
+                  int64_t version, const std::string& cluster_uid, const Resolution& resolution,
+                  const SnapshotHead& head, Time now) {
   const json::array unconfirmed(resolution.unconfirmed.begin(), resolution.unconfirmed.end());
-  EXA_TRY(tx.change(
-      "INSERT INTO resolution (project, name, version, cluster_uid, status, cause, reason, unconfirmed, "
-      "snapshot_id, snapshot_taken_at, resolved_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) "
-      "ON CONFLICT (project, name, version, cluster_uid) DO UPDATE SET status = $5, cause = $6, reason = $7, "
-      "unconfirmed = $8, snapshot_id = $9, snapshot_taken_at = $10, resolved_at = $11",
-      {project, name, version, cluster_uid, std::string(exa::name(resolution.status)),
-       std::string(exa::name(resolution.cause)), resolution.reason, to_text(unconfirmed), head.id,
-       head.taken_at.micros, now.micros}));
+  EXA_TRY(
+      tx.change("INSERT INTO resolution (project, name, version, cluster_uid, status, cause, "
+                "reason, unconfirmed, "
+                "snapshot_id, snapshot_taken_at, resolved_at) VALUES ($1, $2, $3, $4, $5, $6, $7, "
+                "$8, $9, $10, $11) "
+                "ON CONFLICT (project, name, version, cluster_uid) DO UPDATE SET status = $5, "
+                "cause = $6, reason = $7, "
+                "unconfirmed = $8, snapshot_id = $9, snapshot_taken_at = $10, resolved_at = $11",
+                {project, name, version, cluster_uid, std::string(exa::name(resolution.status)),
+                 std::string(exa::name(resolution.cause)), resolution.reason, to_text(unconfirmed),
+                 head.id, head.taken_at.micros, now.micros}));
   return {};
 }
 
@@ -58,13 +62,15 @@ Result<json::object> kept_json(const Row& row, Time now) {
 }
 
 constexpr std::string_view kKeptColumns =
-    "c.name, r.status, r.cause, r.reason, r.unconfirmed, r.snapshot_id, r.snapshot_taken_at, r.resolved_at, "
+    "c.name, r.status, r.cause, r.reason, r.unconfirmed, r.snapshot_id, r.snapshot_taken_at, "
+    "r.resolved_at, "
     "c.max_age";
 
 // A file instead of a cluster. A saved capture says how old it is; tool output does not say when or
 // where it was printed, and so counts as declared.
 Result<Resolution> resolve_file(const Shape& shape, const ResolveProfile& what, Time now) {
-  EXA_ASSIGN(const Capture capture, capture_from_file(*what.snapshot_file, "--snapshot", std::nullopt, now));
+  EXA_ASSIGN(const Capture capture,
+             capture_from_file(*what.snapshot_file, "--snapshot", std::nullopt, now));
   EXA_ASSIGN(const Inventory inventory, read_capture(capture));
   const Fleet fleet = build_fleet(inventory);
   return resolve({shape,
@@ -76,7 +82,8 @@ Result<Resolution> resolve_file(const Shape& shape, const ResolveProfile& what, 
 
 }  // namespace
 
-Result<Resolution> resolve_on(Transaction& tx, const Shape& shape, const std::string& cluster_name, Time now) {
+Result<Resolution> resolve_on(Transaction& tx, const Shape& shape, const std::string& cluster_name,
+                              Time now) {
   if (cluster_name.empty()) return resolve({shape, "", {}, minutes(15), now});
   EXA_ASSIGN(const Cluster cluster, find_cluster(tx, cluster_name));
   EXA_ASSIGN(const auto head, newest_snapshot(tx, cluster));
@@ -90,40 +97,43 @@ Result<Answer> resolve_profile(Service& service, const ResolveProfile& what) {
     const Time now = service.now();
     EXA_ASSIGN(const StoredVersion stored, find_profile(tx, what.project, what.ref));
     if (what.surface) EXA_TRY(check_applicable(stored.profile, *what.surface));
-    EXA_ASSIGN(const Resolution resolution, what.snapshot_file
-                                                ? resolve_file(stored.profile.shape, what, now)
-                                                : resolve_on(tx, stored.profile.shape, what.cluster, now));
+    EXA_ASSIGN(const Resolution resolution,
+               what.snapshot_file ? resolve_file(stored.profile.shape, what, now)
+                                  : resolve_on(tx, stored.profile.shape, what.cluster, now));
     Answer answer;
     answer.body = {{"name", stored.profile.name},
                    {"version", stored.profile.version},
                    {"project", stored.profile.project}};
     for (auto& member : to_json(resolution)) answer.body[member.key()] = member.value();
     const std::string status(name(resolution.status));
-    if (resolution.status == Status::unresolvable) answer.exit_code = info(Code::unresolvable).exit_code;
+    if (resolution.status == Status::unresolvable)
+      answer.exit_code = info(Code::unresolvable).exit_code;
     if (std::ranges::find(what.fail_on, status) != what.fail_on.end()) {
       answer.exit_code = info(Code::fail_on).exit_code;
     }
     if (stored.deprecation) {
-      answer.notices.push_back(fmt::format("{}@{} is retired{}; use {} instead", stored.profile.name,
-                                           stored.profile.version,
-                                           stored.deprecation->reason.empty() ? "" : ": " + stored.deprecation->reason,
-                                           stored.deprecation->redirect));
+      answer.notices.push_back(fmt::format(
+          "{}@{} is retired{}; use {} instead", stored.profile.name, stored.profile.version,
+          stored.deprecation->reason.empty() ? "" : ": " + stored.deprecation->reason,
+          stored.deprecation->redirect));
     }
     if (resolution.cause == Cause::no_snapshot) {
-      answer.notices.push_back(fmt::format("nothing is known about {} yet; next: exa cluster discover {}",
-                                           what.cluster, what.cluster));
+      answer.notices.push_back(
+          fmt::format("nothing is known about {} yet; next: exa cluster discover {}", what.cluster,
+                      what.cluster));
     }
     return answer;
   });
 }
 
-Result<json::array> last_resolutions(Transaction& tx, const std::string& project, const std::string& name,
-                                     int64_t version, Time now) {
-  EXA_ASSIGN(const auto rows,
-             tx.rows(fmt::format("SELECT {} FROM resolution r JOIN cluster c ON c.uid = r.cluster_uid "
-                                 "WHERE r.project = $1 AND r.name = $2 AND r.version = $3 ORDER BY c.name",
-                                 kKeptColumns),
-                     {project, name, version}));
+Result<json::array> last_resolutions(Transaction& tx, const std::string& project,
+                                     const std::string& name, int64_t version, Time now) {
+  EXA_ASSIGN(
+      const auto rows,
+      tx.rows(fmt::format("SELECT {} FROM resolution r JOIN cluster c ON c.uid = r.cluster_uid "
+                          "WHERE r.project = $1 AND r.name = $2 AND r.version = $3 ORDER BY c.name",
+                          kKeptColumns),
+              {project, name, version}));
   json::array list;
   for (const Row& row : rows) {
     EXA_ASSIGN(json::object kept, kept_json(row, now));
@@ -133,14 +143,17 @@ Result<json::array> last_resolutions(Transaction& tx, const std::string& project
 }
 
 Result<ResolutionsByName> last_resolutions_of_page(Transaction& tx, const std::string& project,
-                                                   const std::string& after, const std::string& last, Time now) {
-  EXA_ASSIGN(const auto rows,
-             tx.rows(fmt::format("SELECT {}, r.name FROM resolution r JOIN cluster c ON c.uid = r.cluster_uid "
-                                 "JOIN profile_label l ON l.project = r.project AND l.name = r.name "
-                                 "AND l.label = 'active' AND l.version = r.version "
-                                 "WHERE r.project = $1 AND r.name > $2 AND r.name <= $3 ORDER BY r.name, c.name",
-                                 kKeptColumns),
-                     {project, after, last}));
+                                                   const std::string& after,
+                                                   const std::string& last, Time now) {
+  EXA_ASSIGN(
+      const auto rows,
+      tx.rows(fmt::format(
+                  "SELECT {}, r.name FROM resolution r JOIN cluster c ON c.uid = r.cluster_uid "
+                  "JOIN profile_label l ON l.project = r.project AND l.name = r.name "
+                  "AND l.label = 'active' AND l.version = r.version "
+                  "WHERE r.project = $1 AND r.name > $2 AND r.name <= $3 ORDER BY r.name, c.name",
+                  kKeptColumns),
+              {project, after, last}));
   ResolutionsByName result;
   for (const Row& row : rows) {
     EXA_ASSIGN(json::object kept, kept_json(row, now));
@@ -156,8 +169,10 @@ Result<void> refresh_version(Transaction& tx, const HardwareProfile& profile, Ti
     EXA_ASSIGN(const auto head, newest_snapshot(tx, cluster));
     if (!head) continue;
     EXA_ASSIGN(const Inventory inventory, load_inventory(tx, head->id));
-    const Resolution resolution = resolve_seen(profile.shape, cluster, *head, build_fleet(inventory), now);
-    EXA_TRY(keep(tx, profile.project, profile.name, profile.version, cluster.uid, resolution, *head, now));
+    const Resolution resolution =
+        resolve_seen(profile.shape, cluster, *head, build_fleet(inventory), now);
+    EXA_TRY(keep(tx, profile.project, profile.name, profile.version, cluster.uid, resolution, *head,
+                 now));
   }
   return {};
 }
@@ -183,7 +198,8 @@ Result<void> refresh_cluster(Transaction& tx, const Cluster& cluster, const Snap
   return {};
 }
 
-Result<Answer> suggest_profiles(Service& service, const std::string& project, const std::string& cluster_name) {
+Result<Answer> suggest_profiles(Service& service, const std::string& project,
+                                const std::string& cluster_name) {
   return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
     EXA_TRY(require_project(tx, project));
     EXA_ASSIGN(const Cluster cluster, find_cluster(tx, cluster_name));
@@ -206,8 +222,10 @@ Result<Answer> suggest_profiles(Service& service, const std::string& project, co
     }
     const Fleet fleet = build_fleet(inventory);
     json::array misfits;
-    for (const NeverFits& misfit : never_fits(active, observation_of(fleet, *head), cluster.name, service.now())) {
-      misfits.emplace_back(json::object{{"name", misfit.name}, {"version", misfit.version}, {"reason", misfit.reason}});
+    for (const NeverFits& misfit :
+         never_fits(active, observation_of(fleet, *head), cluster.name, service.now())) {
+      misfits.emplace_back(json::object{
+          {"name", misfit.name}, {"version", misfit.version}, {"reason", misfit.reason}});
     }
     Answer answer;
     answer.body = {{"cluster", cluster_name},

@@ -1,4 +1,5 @@
-// Resolving stored profiles against stored snapshots: the pure resolve() with what it needs fetched.
+// Resolving stored profiles against stored snapshots: the pure resolve() with what it needs
+// fetched.
 #pragma once
 
 #include "resolve/resolve.h"
@@ -9,7 +10,8 @@
 namespace exa {
 
 // Resolves against the newest snapshot of a cluster (empty name: no target).
-Result<Resolution> resolve_on(Transaction& tx, const Shape& shape, const std::string& cluster, Time now);
+Result<Resolution> resolve_on(Transaction& tx, const Shape& shape, const std::string& cluster,
+                              Time now);
 
 struct ResolveProfile {
   std::string project;
@@ -18,27 +20,29 @@ struct ResolveProfile {
   std::optional<std::string> snapshot_file;  // resolve against this file instead of a cluster
   bool as_of_snapshot = false;               // as if asked when the file was captured
   std::optional<Surface> surface;
-  std::vector<std::string> fail_on;          // statuses that make the exit code 10
+  std::vector<std::string> fail_on;  // statuses that make the exit code 10
 };
 Result<Answer> resolve_profile(Service& service, const ResolveProfile& what);
 
-// The last answers for a version, aged: a verified answer whose snapshot has become too old is shown
-// as degraded. For lists and show.
-Result<json::array> last_resolutions(Transaction& tx, const std::string& project, const std::string& name,
-                                     int64_t version, Time now);
-// The same for the active versions of a page of a list (names after `after`, up to `last`), by name:
-// one statement for the page.
+// The last answers for a version, aged: a verified answer whose snapshot has become too old is
+// shown as degraded. For lists and show.
+Result<json::array> last_resolutions(Transaction& tx, const std::string& project,
+                                     const std::string& name, int64_t version, Time now);
+// The same for the active versions of a page of a list (names after `after`, up to `last`), by
+// name: one statement for the page.
 using ResolutionsByName = std::map<std::string, json::array>;
 Result<ResolutionsByName> last_resolutions_of_page(Transaction& tx, const std::string& project,
-                                                   const std::string& after, const std::string& last, Time now);
+                                                   const std::string& after,
+                                                   const std::string& last, Time now);
 
-// Resolves a version anew on every cluster that has a snapshot, or every version in use or active on
-// one cluster, and keeps the answers.
+// Resolves a version anew on every cluster that has a snapshot, or every version in use or active
+// on one cluster, and keeps the answers.
 Result<void> refresh_version(Transaction& tx, const HardwareProfile& profile, Time now);
 Result<void> refresh_cluster(Transaction& tx, const Cluster& cluster, const SnapshotHead& head,
                              const Inventory& inventory, Time now);
 
 // Shapes that the cluster's nodes suggest, and profiles that none of them can ever hold.
-Result<Answer> suggest_profiles(Service& service, const std::string& project, const std::string& cluster);
+Result<Answer> suggest_profiles(Service& service, const std::string& project,
+                                const std::string& cluster);
 
 }  // namespace exa

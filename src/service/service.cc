@@ -38,9 +38,10 @@ AuditEntry done_entry(const Caller& caller, Time now, const Deed& deed) {
   return entry;
 }
 
-// A refused change names what was attempted. The name is what the caller typed, cut to a length that
-// a log line bears.
-AuditEntry refused_entry(const Caller& caller, Time now, const json::object& args, const Error& error) {
+// A refused change names what was attempted. The name is what the caller typed, cut to a length
+// that a log line bears.
+AuditEntry refused_entry(const Caller& caller, Time now, const json::object& args,
+                         const Error& error) {
   constexpr size_t kMostText = 256;
   const auto cut = [&](std::string_view text) { return std::string(text.substr(0, kMostText)); };
   AuditEntry entry = entry_for(caller, now);
@@ -60,8 +61,10 @@ bool store_can_record(Code code) {
     case Code::store_locked:
     case Code::store_newer:
     case Code::store_damaged:
-    case Code::audit_broken: return false;
-    default: return true;
+    case Code::audit_broken:
+      return false;
+    default:
+      return true;
   }
 }
 
@@ -95,8 +98,9 @@ Result<Answer> Service::mutate(const Caller& caller, const Change& change) {
         if (!replay) checkpoint = trail_.sign_checkpoint(now());
       }));
   if (!checkpoint) {
-    answer->notices.push_back(fmt::format(
-        "the change is stored, but its audit checkpoint could not be written: {}", checkpoint.error().message));
+    answer->notices.push_back(
+        fmt::format("the change is stored, but its audit checkpoint could not be written: {}",
+                    checkpoint.error().message));
   }
   return *std::move(answer);
 }
@@ -114,13 +118,17 @@ void Service::record_refusal(const Caller& caller, const json::object& args, con
 Result<std::optional<Answer>> Service::replayed(Transaction& tx, const Caller& caller) {
   std::optional<Answer> none;
   if (caller.idempotency_key.empty()) return none;
-  EXA_TRY(tx.change("DELETE FROM idempotency WHERE kept_at < $1", {now().micros - kReplayWindow.micros}));
-  EXA_ASSIGN(const auto rows,
-             tx.rows("SELECT request_digest, status, body FROM idempotency WHERE principal = $1 AND key = $2",
-                     {caller.principal.id, caller.idempotency_key}));
+  EXA_TRY(tx.change("DELETE FROM idempotency WHERE kept_at < $1",
+                    {now().micros - kReplayWindow.micros}));
+  EXA_ASSIGN(
+      const auto rows,
+      tx.rows(
+          "SELECT request_digest, status, body FROM idempotency WHERE principal = $1 AND key = $2",
+          {caller.principal.id, caller.idempotency_key}));
   if (rows.empty()) return none;
   if (rows[0].text(0) != caller.request_digest) {
-    return fail(Code::conflict, "this idempotency key was used for a different request; use a new key");
+    return fail(Code::conflict,
+                "this idempotency key was used for a different request; use a new key");
   }
   EXA_ASSIGN(json::value body, parse_json(rows[0].text(2), "kept reply"));
   Answer answer;

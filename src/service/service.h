@@ -39,8 +39,8 @@ struct Deed {
   std::optional<int64_t> version;
   std::optional<json::value> before;  // digested, not stored
   std::optional<json::value> after;
-  std::string reason;                 // why, in the caller's words (--reason)
-  json::object details;               // small facts worth reading later; never a secret
+  std::string reason;    // why, in the caller's words (--reason)
+  json::object details;  // small facts worth reading later; never a secret
 };
 
 class Service {
@@ -58,8 +58,8 @@ class Service {
   // caller.dry_run nothing is kept. Refusals are recorded by record_refusal, in the router.
   Result<Answer> mutate(const Caller& caller, const Change& change);
 
-  // A mutation that was refused is an entry of its own. Errors of the store itself cannot be recorded
-  // and are not.
+  // A mutation that was refused is an entry of its own. Errors of the store itself cannot be
+  // recorded and are not.
   void record_refusal(const Caller& caller, const json::object& args, const Error& error);
 
  private:

@@ -1,5 +1,5 @@
-// The lock that makes one process at a time the writer of a data folder. The kernel releases it when
-// the process ends, however it ends.
+// The lock that makes one process at a time the writer of a data folder. The kernel releases it
+// when the process ends, however it ends.
 #pragma once
 
 #include <filesystem>

@@ -36,21 +36,33 @@ Error error_from(sqlite3* database, int status, std::string_view doing) {
   Error error;
   error.next = "exa doctor";
   switch (status & 0xFF) {
-    case SQLITE_FULL: error.code = Code::store_full; break;
+    case SQLITE_FULL:
+      error.code = Code::store_full;
+      break;
     case SQLITE_BUSY:
-    case SQLITE_LOCKED: error.code = Code::store_locked; break;
+    case SQLITE_LOCKED:
+      error.code = Code::store_locked;
+      break;
     case SQLITE_CORRUPT:
-    case SQLITE_NOTADB: error.code = Code::store_damaged; break;
+    case SQLITE_NOTADB:
+      error.code = Code::store_damaged;
+      break;
     case SQLITE_READONLY:
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
-    case SQLITE_AUTH: error.code = Code::store_unwritable; break;
+    case SQLITE_AUTH:
+      error.code = Code::store_unwritable;
+      break;
     case SQLITE_IOERR:
       error.code = system == ENOSPC || system == EDQUOT || system == EFBIG ? Code::store_full
-                                                                         : Code::store_unwritable;
+                                                                           : Code::store_unwritable;
       break;
-    case SQLITE_CONSTRAINT: error.code = Code::conflict; break;
-    default: error.code = Code::unexpected; break;
+    case SQLITE_CONSTRAINT:
+      error.code = Code::conflict;
+      break;
+    default:
+      error.code = Code::unexpected;
+      break;
   }
   error.message = fmt::format("{}: {}", doing, text);
   if (system != 0) error.message += fmt::format(" ({})", std::strerror(system));
@@ -95,8 +107,8 @@ class SqliteTransaction final : public Transaction {
     Statement& statement = statements_[std::string(sql)];
     if (!statement) {
       sqlite3_stmt* fresh = nullptr;
-      const int status = sqlite3_prepare_v2(database_, sql.data(), static_cast<int>(sql.size()),
-                                            &fresh, nullptr);
+      const int status =
+          sqlite3_prepare_v2(database_, sql.data(), static_cast<int>(sql.size()), &fresh, nullptr);
       statement.reset(fresh);
       if (status != SQLITE_OK) {
         return fail(error_from(database_, status, "the database did not accept a statement"));
@@ -115,9 +127,11 @@ class SqliteTransaction final : public Transaction {
     if (const auto* number = std::get_if<int64_t>(&value)) {
       sqlite3_bind_int64(statement, index, *number);
     } else if (const auto* text = std::get_if<std::string>(&value)) {
-      sqlite3_bind_text64(statement, index, text->data(), text->size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+      sqlite3_bind_text64(statement, index, text->data(), text->size(), SQLITE_TRANSIENT,
+                          SQLITE_UTF8);
     } else if (const auto* bytes = std::get_if<Bytes>(&value)) {
-      sqlite3_bind_blob64(statement, index, bytes->data.data(), bytes->data.size(), SQLITE_TRANSIENT);
+      sqlite3_bind_blob64(statement, index, bytes->data.data(), bytes->data.size(),
+                          SQLITE_TRANSIENT);
     } else {
       sqlite3_bind_null(statement, index);
     }
@@ -130,7 +144,9 @@ class SqliteTransaction final : public Transaction {
     for (int i = 0; i < columns; ++i) {
       const auto size = [&] { return static_cast<size_t>(sqlite3_column_bytes(statement, i)); };
       switch (sqlite3_column_type(statement, i)) {
-        case SQLITE_INTEGER: values.emplace_back(int64_t{sqlite3_column_int64(statement, i)}); break;
+        case SQLITE_INTEGER:
+          values.emplace_back(int64_t{sqlite3_column_int64(statement, i)});
+          break;
         case SQLITE_TEXT: {
           const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement, i));
           values.emplace_back(std::string(text, size()));
@@ -141,7 +157,9 @@ class SqliteTransaction final : public Transaction {
           values.emplace_back(Bytes{data == nullptr ? std::string() : std::string(data, size())});
           break;
         }
-        default: values.emplace_back(nullptr); break;
+        default:
+          values.emplace_back(nullptr);
+          break;
       }
     }
     return Row(std::move(values));
@@ -174,7 +192,8 @@ class SqliteStore final : public Store {
 
   Result<void> rehearse(const Work& work) override {
     if (!database_) return read_empty(work);
-    EXA_ASSIGN(const LockFile lock, LockFile::acquire(options_.folder / "exa.lock", options_.lock_wait));
+    EXA_ASSIGN(const LockFile lock,
+               LockFile::acquire(options_.folder / "exa.lock", options_.lock_wait));
     EXA_TRY(ready_to_write());
     EXA_TRY(execute("BEGIN IMMEDIATE"));
     const Result<void> outcome = work(*transaction_);
@@ -186,7 +205,8 @@ class SqliteStore final : public Store {
 
   Result<void> write(const Work& work, const std::function<void()>& committed) override {
     EXA_TRY(make_folder());
-    EXA_ASSIGN(const LockFile lock, LockFile::acquire(options_.folder / "exa.lock", options_.lock_wait));
+    EXA_ASSIGN(const LockFile lock,
+               LockFile::acquire(options_.folder / "exa.lock", options_.lock_wait));
     EXA_TRY(ready_to_write());
     EXA_TRY(execute("BEGIN IMMEDIATE"));
     Result<void> outcome = work(*transaction_);
@@ -218,9 +238,10 @@ class SqliteStore final : public Store {
     if (fs::is_directory(options_.folder, error)) return {};
     fs::create_directories(options_.folder, error);
     if (error) {
-      return fail(error == std::errc::no_space_on_device ? Code::store_full : Code::store_unwritable,
-                  fmt::format("cannot create the data folder {}: {}", options_.folder.string(),
-                              error.message()));
+      return fail(
+          error == std::errc::no_space_on_device ? Code::store_full : Code::store_unwritable,
+          fmt::format("cannot create the data folder {}: {}", options_.folder.string(),
+                      error.message()));
     }
     fs::permissions(options_.folder, fs::perms::owner_all, error);
     return {};
@@ -230,7 +251,8 @@ class SqliteStore final : public Store {
   Result<void> ready_to_write() {
     if (immutable_) {
       return fail(Code::store_unwritable,
-                  fmt::format("the data folder {} is read-only", options_.folder.string()), "exa doctor");
+                  fmt::format("the data folder {} is read-only", options_.folder.string()),
+                  "exa doctor");
     }
     if (!database_) EXA_TRY(open_file());
     if (schema_ == newest_schema()) return {};
@@ -245,7 +267,8 @@ class SqliteStore final : public Store {
     const bool writable = !exists || ::access(file().c_str(), W_OK) == 0;
     const bool folder_writable = ::access(options_.folder.c_str(), W_OK) == 0;
     EXA_TRY(open_with(flags_for(exists, writable && folder_writable)));
-    if (sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr) != SQLITE_OK ||
+    if (sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr) !=
+            SQLITE_OK ||
         sqlite3_wal_autocheckpoint(database_.get(), 0) != SQLITE_OK) {
       return fail(Code::unexpected, "SQLite refused its settings");
     }
@@ -257,7 +280,8 @@ class SqliteStore final : public Store {
     std::error_code error;
     if (writable) return SQLITE_OPEN_READWRITE | (exists ? 0 : SQLITE_OPEN_CREATE);
     // A database in WAL mode needs a shared-memory file even to be read. In a folder that refuses
-    // one, it can only be read as a file that nobody changes, and only if no WAL holds later changes.
+    // one, it can only be read as a file that nobody changes, and only if no WAL holds later
+    // changes.
     const fs::path wal = fs::path(file()) += "-wal";
     immutable_ = true;
     if (fs::exists(wal, error) && fs::file_size(wal, error) > 0) return SQLITE_OPEN_READONLY;
@@ -269,13 +293,16 @@ class SqliteStore final : public Store {
     if ((flags & SQLITE_OPEN_URI) != 0) {
       std::string escaped;
       for (const char c : name) {
-        if (c == '%' || c == '?' || c == '#') escaped += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-        else escaped += c;
+        if (c == '%' || c == '?' || c == '#')
+          escaped += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+        else
+          escaped += c;
       }
       name = "file:" + escaped + "?immutable=1";
     }
     sqlite3* database = nullptr;
-    const int status = sqlite3_open_v2(name.c_str(), &database, flags | SQLITE_OPEN_EXRESCODE, nullptr);
+    const int status =
+        sqlite3_open_v2(name.c_str(), &database, flags | SQLITE_OPEN_EXRESCODE, nullptr);
     database_.reset(database);
     if (status != SQLITE_OK) {
       Error error = error_from(database, status, fmt::format("cannot open {}", file().string()));
@@ -297,8 +324,8 @@ class SqliteStore final : public Store {
       const int found = schema_;
       close();
       return fail(Code::store_newer,
-                  fmt::format("{} has schema {}; this exa {} knows up to {}", file().string(), found,
-                              EXA_VERSION, newest_schema()),
+                  fmt::format("{} has schema {}; this exa {} knows up to {}", file().string(),
+                              found, EXA_VERSION, newest_schema()),
                   "exa version");
     }
     return {};
@@ -313,7 +340,8 @@ class SqliteStore final : public Store {
     if (schema_ == 0) EXA_TRY(execute("PRAGMA journal_mode=WAL"));
     for (const Migration& migration : migrations()) {
       if (migration.number <= schema_) continue;
-      // number and change commit together, so a crash leaves the schema before or after, not between
+      // number and change commit together, so a crash leaves the schema before or after, not
+      // between
       const std::string sql = fmt::format("BEGIN IMMEDIATE;\n{}\nPRAGMA user_version={};\nCOMMIT;",
                                           migration.sql, migration.number);
       if (auto done = execute(sql.c_str()); !done) {
@@ -332,12 +360,15 @@ class SqliteStore final : public Store {
   // without leaving anything behind.
   Result<void> read_empty(const Work& work) {
     sqlite3* database = nullptr;
-    const int status = sqlite3_open_v2(":memory:", &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+    const int status =
+        sqlite3_open_v2(":memory:", &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
     const Database owner(database);
-    if (status != SQLITE_OK) return fail(error_from(database, status, "cannot open a store in memory"));
+    if (status != SQLITE_OK)
+      return fail(error_from(database, status, "cannot open a store in memory"));
     for (const Migration& migration : migrations()) {
       const std::string sql(migration.sql);
-      if (const int done = sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr); done != SQLITE_OK) {
+      if (const int done = sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr);
+          done != SQLITE_OK) {
         return fail(error_from(database, done, "cannot lay out a store in memory"));
       }
     }
@@ -355,7 +386,8 @@ class SqliteStore final : public Store {
   }
 
   void checkpoint() {
-    sqlite3_wal_checkpoint_v2(database_.get(), nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
+    sqlite3_wal_checkpoint_v2(database_.get(), nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr,
+                              nullptr);
   }
 
   SqliteOptions options_;

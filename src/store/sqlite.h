@@ -13,8 +13,8 @@
 namespace exa {
 
 struct SqliteOptions {
-  std::filesystem::path folder;            // holds exa.db, exa.lock
-  Duration lock_wait = seconds(30);        // how long a write waits for another process
+  std::filesystem::path folder;      // holds exa.db, exa.lock
+  Duration lock_wait = seconds(30);  // how long a write waits for another process
 };
 
 // Opens the data folder. Nothing is created before the first write: reading a folder that does not

@@ -44,7 +44,8 @@ class Transaction {
  public:
   virtual ~Transaction() = default;
   virtual Result<std::vector<Row>> rows(std::string_view sql, std::span<const Value> values) = 0;
-  virtual Result<int64_t> change(std::string_view sql, std::span<const Value> values) = 0;  // rows changed
+  virtual Result<int64_t> change(std::string_view sql,
+                                 std::span<const Value> values) = 0;  // rows changed
 
   Result<std::vector<Row>> rows(std::string_view sql, std::initializer_list<Value> values = {}) {
     return rows(sql, std::span(values.begin(), values.size()));
@@ -59,13 +60,15 @@ using Work = std::function<Result<void>(Transaction&)>;
 class Store {
  public:
   virtual ~Store() = default;
-  virtual Result<void> read(const Work& work) = 0;   // one consistent view; changes are refused
-  // All or nothing, durable on return. `committed` runs after the commit while this process still is
-  // the only writer.
+  virtual Result<void> read(const Work& work) = 0;  // one consistent view; changes are refused
+  // All or nothing, durable on return. `committed` runs after the commit while this process still
+  // is the only writer.
   virtual Result<void> write(const Work& work, const std::function<void()>& committed) = 0;
-  Result<void> write(const Work& work) { return write(work, [] {}); }
+  Result<void> write(const Work& work) {
+    return write(work, [] {});
+  }
   virtual Result<void> rehearse(const Work& work) = 0;  // as write, but nothing is kept (--dry-run)
-  virtual std::string describe() const = 0;          // "sqlite /home/ada/.local/share/exa/exa.db"
+  virtual std::string describe() const = 0;  // "sqlite /home/ada/.local/share/exa/exa.db"
 };
 
 // Runs `work` and returns its value.

@@ -1,0 +1,295 @@
+// The registry through the router: requirement Phase 1, semantics §3 and §4, contract.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/testing.h"
+
+namespace exa {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// What the sample Slurm showed, seen at `at` as a probe sees it.
+Capture slurm_capture(Time at) {
+  Capture capture;
+  capture.kind = ClusterKind::slurm;
+  capture.taken_at = at;
+  capture.transport = "local";
+  capture.outputs.push_back({"scontrol show node", {"scontrol", "show", "node"}, 0,
+                             read_test_file("slurm/scontrol-show-node.txt"), ""});
+  return capture;
+}
+
+json::object eight_h100() {
+  return {{"name", "eight"}, {"accelerator_family", "nvidia"}, {"gpu_count", 8}, {"accelerator_model_hint", "H100"}};
+}
+
+// A discovered Slurm and a profile that its h100-01 holds.
+void prepare(TestExa& exa) {
+  exa.probe = [&exa]() -> Result<Capture> { return slurm_capture(exa.now); };
+  exa.ask("cluster.add", {{"name", "hpc"}, {"kind", "slurm"}});
+  exa.ask("cluster.discover", {{"name", "hpc"}});
+  exa.ask("hardware_profile.set", eight_h100());
+}
+
+std::string status_in_list(TestExa& exa) {
+  return std::string(exa.ask("hardware_profile.list", {}).at("items").at(0).at("resolutions").at(0).at("status").as_string());
+}
+
+json::value resolved(TestExa& exa) {
+  return exa.ask("hardware_profile.resolve", {{"name", "eight"}, {"cluster", "hpc"}});
+}
+
+TEST(Registry, WhatWasVerifiedIsShownAsDegradedOnceTheSnapshotIsOld) {
+  TestExa exa;
+  prepare(exa);
+  EXPECT_EQ(status_in_list(exa), "verified");
+  EXPECT_EQ(resolved(exa).at("status"), "verified");
+  exa.now = exa.now + minutes(15);
+  EXPECT_EQ(status_in_list(exa), "verified");
+  exa.now = exa.now + seconds(1);
+  EXPECT_EQ(status_in_list(exa), "degraded");
+  const json::value answer = resolved(exa);
+  EXPECT_EQ(answer.at("status"), "degraded");
+  EXPECT_EQ(answer.at("unconfirmed"), json::array({"snapshot_age"}));
+}
+
+TEST(Registry, AFailedProbeKeepsTheLastGoodSnapshotAndIsRecorded) {
+  TestExa exa;
+  prepare(exa);
+  exa.probe = [] { return fail(Code::probe_failed, "connection refused"); };
+  const Reply failed = exa.call("cluster.discover", {{"name", "hpc"}});
+  EXPECT_EQ(failed.exit_code, 9);
+  const json::value shown = exa.ask("cluster.show", {{"name", "hpc"}});
+  EXPECT_EQ(shown.at("snapshot").at("capacity").at("nodes"), 16);
+  EXPECT_EQ(shown.at("last_failure").at("message"), "connection refused");
+  EXPECT_EQ(resolved(exa).at("status"), "verified");
+  exa.probe = [&exa]() -> Result<Capture> { return slurm_capture(exa.now); };
+  exa.ask("cluster.discover", {{"name", "hpc"}});
+  EXPECT_TRUE(exa.ask("cluster.show", {{"name", "hpc"}}).at("last_failure").is_null());
+}
+
+TEST(Registry, HandedInToolOutputVerifiesNothing) {
+  TestExa exa;
+  prepare(exa);
+  exa.ask("cluster.discover", {{"name", "hpc"}, {"from", read_test_file("slurm/scontrol-show-node.txt")}});
+  const json::value answer = resolved(exa);
+  EXPECT_EQ(answer.at("status"), "degraded");
+  EXPECT_EQ(answer.at("unconfirmed"), json::array({"declared_capacity"}));
+}
+
+TEST(Registry, ASavedCaptureIsAsOldAsItSays) {
+  TestExa exa;
+  prepare(exa);
+  const std::string file = to_text(to_json(slurm_capture(exa.now)));
+  exa.now = exa.now + hours(3);
+  json::object args{{"name", "eight"}, {"snapshot", file}};
+  EXPECT_EQ(exa.ask("hardware_profile.resolve", args).at("status"), "degraded");
+  args["as_of_snapshot"] = true;
+  EXPECT_EQ(exa.ask("hardware_profile.resolve", args).at("status"), "verified");
+}
+
+TEST(Registry, ANameThatWasRemovedStartsFromNothing) {
+  TestExa exa;
+  prepare(exa);
+  exa.ask("cluster.remove", {{"name", "hpc"}});
+  EXPECT_EQ(exa.call("cluster.show", {{"name", "hpc"}}).exit_code, 3);
+  exa.ask("cluster.add", {{"name", "hpc"}, {"kind", "slurm"}});
+  EXPECT_EQ(resolved(exa).at("cause"), "no-snapshot");
+  EXPECT_TRUE(exa.ask("hardware_profile.show", {{"name", "eight"}}).at("resolutions").as_array().empty());
+}
+
+TEST(Registry, TheListIsTheSameDataAsShow) {
+  TestExa exa;
+  prepare(exa);
+  exa.ask("hardware_profile.set", {{"name", "other"}, {"accelerator_family", "cpu"}});
+  exa.ask("hardware_profile.deprecate", {{"name", "eight"}, {"redirect", "other"}});
+  const json::value list = exa.ask("hardware_profile.list", {});
+  ASSERT_EQ(list.at("items").as_array().size(), 2U);
+  for (const json::value& item : list.at("items").as_array()) {
+    EXPECT_EQ(item, exa.ask("hardware_profile.show", {{"name", item.at("name").as_string()}}));
+  }
+}
+
+TEST(Registry, PagesHaveNoGapAndNoRepetition) {
+  TestExa exa;
+  std::vector<std::string> expected;
+  for (int i = 0; i < 23; ++i) {
+    expected.push_back(fmt::format("p{:02}", i));
+    exa.ask("hardware_profile.set", {{"name", expected.back()}, {"accelerator_family", "cpu"}});
+  }
+  std::vector<std::string> seen;
+  json::object args{{"limit", 5}};
+  for (int page = 0; page < 10; ++page) {
+    const json::value list = exa.ask("hardware_profile.list", args);
+    for (const json::value& item : list.at("items").as_array()) seen.emplace_back(item.at("name").as_string());
+    if (list.at("next_cursor").is_null()) break;
+    args["cursor"] = list.at("next_cursor");
+  }
+  EXPECT_EQ(seen, expected);
+}
+
+TEST(Registry, FilteringByUseAdmitsThoseThatListAny) {
+  TestExa exa;
+  exa.ask("hardware_profile.set", {{"name", "a"}, {"accelerator_family", "cpu"}, {"applicability", json::array{"training"}}});
+  exa.ask("hardware_profile.set", {{"name", "b"}, {"accelerator_family", "cpu"}});
+  exa.ask("hardware_profile.set", {{"name", "c"}, {"accelerator_family", "cpu"}, {"applicability", json::array{"serving"}}});
+  std::vector<std::string> names;
+  const json::value list = exa.ask("hardware_profile.list", {{"applicability", "training"}});
+  for (const json::value& item : list.at("items").as_array()) names.emplace_back(item.at("name").as_string());
+  EXPECT_THAT(names, ElementsAre("a", "b"));
+}
+
+TEST(Idempotency, ARepeatedKeyIsAnsweredOnceAndAnotherRequestWithItIsRefused) {
+  TestExa exa;
+  const json::object args{{"name", "a"}, {"accelerator_family", "cpu"}};
+  const Reply first = exa.call("hardware_profile.set", args, "key-1");
+  const Reply again = exa.call("hardware_profile.set", args, "key-1");
+  EXPECT_EQ(first.body, again.body);
+  EXPECT_EQ(exa.ask("hardware_profile.show", {{"name", "a"}}).at("version"), 1);
+  const Reply other = exa.call("hardware_profile.set", {{"name", "b"}, {"accelerator_family", "cpu"}}, "key-1");
+  EXPECT_EQ(other.exit_code, 5);
+  exa.now = exa.now + hours(25);
+  EXPECT_EQ(exa.call("hardware_profile.set", args, "key-1").status, 201);
+  EXPECT_EQ(exa.ask("hardware_profile.show", {{"name", "a"}}).at("version"), 2);
+}
+
+// ---- every row of the table -------------------------------------------------------------------------
+
+struct Example {
+  std::string_view route;
+  json::object args;
+};
+
+// One request for each mutating route that succeeds after prepare().
+std::vector<Example> mutations() {
+  return {
+      {"hardware_profile.set", {{"name", "new"}, {"accelerator_family", "cpu"}}},
+      {"hardware_profile.label", {{"name", "eight"}, {"label", "stable"}, {"version", 1}}},
+      {"hardware_profile.deprecate", {{"name", "eight"}, {"redirect", "other"}}},
+      {"hardware_profile.use", {{"name", "eight"}, {"for", "training"}, {"as", "run"}}},
+      {"hardware_profile.release", {{"for", "workbench"}, {"as", "nb"}}},
+      {"hardware_profile.delete", {{"name", "eight"}}},
+      {"cluster.add", {{"name", "more"}, {"kind", "host"}}},
+      {"cluster.discover", {{"name", "hpc"}}},
+      {"cluster.remove", {{"name", "hpc"}}},
+      {"project.create", {{"name", "vision"}}},
+  };
+}
+
+void prepare_for_mutations(TestExa& exa) {
+  prepare(exa);
+  exa.ask("hardware_profile.set", {{"name", "other"}, {"accelerator_family", "cpu"}});
+  exa.ask("hardware_profile.use", {{"name", "other"}, {"for", "workbench"}, {"as", "nb"}});
+}
+
+TEST(RouteTable, TheExamplesCoverEveryMutatingRoute) {
+  for (const Route& route : routes()) {
+    if (route.tier == Tier::read_only) continue;
+    const auto examples = mutations();
+    EXPECT_NE(std::ranges::find(examples, route.id, &Example::route), examples.end()) << route.id;
+  }
+}
+
+TEST(RouteTable, EveryMutationIsOneAuditEntryThatNamesIt) {
+  for (const Example& example : mutations()) {
+    TestExa exa;
+    prepare_for_mutations(exa);
+    const int64_t before = exa.audit_size();
+    exa.ask(example.route, example.args);
+    EXPECT_EQ(exa.audit_size(), before + 1) << example.route;
+    const json::value entry = exa.ask("audit.list", {{"limit", 1}}).at("items").at(0);
+    EXPECT_EQ(entry.at("action"), example.route);
+    EXPECT_EQ(entry.at("outcome"), "done");
+    EXPECT_EQ(entry.at("actor_name"), "ada");
+    EXPECT_FALSE(entry.at("object_name").as_string().empty()) << example.route;
+  }
+}
+
+TEST(RouteTable, EveryRefusedMutationIsOneAuditEntryAndChangesNothing) {
+  for (const Example& example : mutations()) {
+    TestExa exa;
+    prepare_for_mutations(exa);
+    const int64_t before = exa.audit_size();
+    Request request = build_request(*find_route(example.route), example.args);
+    request.query.emplace_back("nosuch", "1");
+    const Reply reply = exa.send(request);
+    EXPECT_EQ(reply.exit_code, 2) << example.route << reply.body;
+    EXPECT_EQ(exa.audit_size(), before + 1) << example.route;
+    EXPECT_EQ(exa.ask("audit.list", {{"limit", 1}}).at("items").at(0).at("outcome"), "refused");
+  }
+}
+
+TEST(RouteTable, ADryRunAnswersAndChangesNothing) {
+  for (const Example& example : mutations()) {
+    TestExa exa;
+    prepare_for_mutations(exa);
+    const int64_t before = exa.audit_size();
+    json::object args = example.args;
+    args["dry_run"] = true;
+    exa.ask(example.route, args);
+    EXPECT_EQ(exa.audit_size(), before) << example.route;
+    // what the dry run promised can still be done
+    exa.ask(example.route, example.args);
+  }
+}
+
+TEST(RouteTable, UnknownArgumentsAndFieldsAreRefusedByEveryRoute) {
+  TestExa exa;
+  for (const Route& route : routes()) {
+    json::object args;
+    for (const Param& param : route.params) {
+      if (param.in == In::path) args[param.name] = param.choices.empty() ? "x" : param.choices[0];
+    }
+    Request request = build_request(route, args);
+    request.query.emplace_back("nosuch", "1");
+    EXPECT_THAT(exa.send(request).body, HasSubstr("/nosuch")) << route.id;
+    request.query.clear();
+    request.body = R"({"nosuch": 1, "nosuch": 2})";
+    const Reply twice = exa.send(request);
+    EXPECT_THAT(twice.body, HasSubstr("stands twice")) << route.id;
+    request.body = "[1]";
+    EXPECT_GE(exa.send(request).status, 400) << route.id;
+  }
+}
+
+TEST(RouteTable, IdsCommandsAndPathsAreUnique) {
+  std::vector<std::string> seen;
+  for (const Route& route : routes()) {
+    for (const std::string& key : {std::string(route.id), "command " + std::string(route.command),
+                                   fmt::format("{} {}", name(route.method), route.path)}) {
+      EXPECT_EQ(std::ranges::find(seen, key), seen.end()) << key;
+      seen.push_back(key);
+    }
+    EXPECT_FALSE(route.summary.empty()) << route.id;
+    for (const Param& param : route.params) {
+      EXPECT_FALSE(param.help.empty()) << route.id << " " << param.name;
+      EXPECT_TRUE(param.in == In::path || !param.flag.empty() || param.required) << route.id << " " << param.name;
+    }
+  }
+}
+
+TEST(Router, AnUnknownPathIsNotFoundAndAnotherMethodIsRefusedWithWhatWorks) {
+  TestExa exa;
+  Request request;
+  request.path = "/api/v1/nothing";
+  EXPECT_EQ(exa.send(request).status, 404);
+  request.path = "/api/v1/clusters";
+  request.method = Method::del;
+  const Reply reply = exa.send(request);
+  EXPECT_EQ(reply.status, 405);
+  EXPECT_THAT(reply.body, HasSubstr("\"GET\""));
+}
+
+TEST(Router, NamesInPathsAreDecodedAndNeverBecomePaths) {
+  TestExa exa;
+  for (const char* name : {"..%2F..%2Fetc", "%00", "a%2Fb", "%zz", "%"}) {
+    Request request;
+    request.path = std::string("/api/v1/hardware-profiles/") + name;
+    EXPECT_GE(exa.send(request).status, 400) << name;
+  }
+}
+
+}  // namespace
+}  // namespace exa

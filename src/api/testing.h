@@ -1,0 +1,76 @@
+// A whole exa in a temporary folder, with a clock that the test moves and a cluster that answers what
+// the test says: requests go through the router as they do from the command line.
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "api/router.h"
+#include "discover/readers.h"
+#include "service/service.h"
+#include "store/sqlite.h"
+
+namespace exa {
+
+inline std::string read_test_file(const std::string& name) {
+  std::ifstream file(std::string(EXA_TESTDATA) + "/" + name);
+  EXPECT_TRUE(file) << name;
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+class TestExa {
+ public:
+  TestExa() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "exa-test-XXXXXX").string();
+    folder_ = ::mkdtemp(pattern.data());
+    store_ = open_sqlite({.folder = folder_}).value();
+    trail_ = std::make_unique<AuditTrail>(folder_);
+    service_ = std::make_unique<Service>(
+        *store_, *trail_,
+        Surroundings{[this] { return now; }, [this] { return "id-" + std::to_string(++ids_); },
+                     [this](const ClusterAddress&) { return probe(); }});
+    router_ = std::make_unique<Router>(*service_);
+  }
+  ~TestExa() {
+    store_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+  TestExa(const TestExa&) = delete;
+  TestExa& operator=(const TestExa&) = delete;
+
+  Reply send(Request request) {
+    request.principal = {"os-user", "ada", "uid:1000"};
+    request.origin = "test:1";
+    return router_->handle(request);
+  }
+  Reply call(std::string_view route, const json::object& args, std::string idempotency_key = "") {
+    Request request = build_request(*find_route(route), args);
+    request.idempotency_key = std::move(idempotency_key);
+    return send(std::move(request));
+  }
+  // The reply's document; the call must succeed.
+  json::value ask(std::string_view route, const json::object& args) {
+    const Reply reply = call(route, args);
+    EXPECT_LT(reply.status, 300) << route << ": " << reply.body;
+    return parse_json(reply.body, "reply", tool_output_limits()).value();
+  }
+  int64_t audit_size() { return ask("audit.verify", {}).at("size").to_number<int64_t>(); }
+
+  Time now = parse_rfc3339("2026-11-30T12:00:00Z").value();
+  std::function<Result<Capture>()> probe = [] { return fail(Code::probe_failed, "nobody answers"); };
+
+ private:
+  std::filesystem::path folder_;
+  int ids_ = 0;
+  std::unique_ptr<Store> store_;
+  std::unique_ptr<AuditTrail> trail_;
+  std::unique_ptr<Service> service_;
+  std::unique_ptr<Router> router_;
+};
+
+}  // namespace exa
