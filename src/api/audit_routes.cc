@@ -32,6 +32,10 @@ Result<Reply> verify(Service& service, const Call& call) {
                              text_if_given(call, "checkpoint")}));
 }
 
+Result<Reply> recover(Service& service, const Call& call) {
+  return reply_of(service.recover_audit(call.caller, call.text("reason")));
+}
+
 Result<Reply> export_log(Service& service, const Call&) {
   return reply_of(export_audit(service));
 }
@@ -112,6 +116,25 @@ std::vector<Route> audit_routes() {
                    .help = "a checkpoint kept elsewhere, whose history must be contained"}},
        .handler = verify,
        .examples = {"exa audit verify"}},
+      {.id = "audit.recover",
+       .method = Method::post,
+       .path = "/api/v1/audit/recovery",
+       .command = "audit recover",
+       .tier = Tier::destructive,
+       .action = "audit:recover",
+       .summary = "Go on with the log as it is found, saying why it and its checkpoint differ",
+       .detail =
+           "After an old copy was restored, changes are refused until this is said. It becomes an "
+           "entry of "
+           "the log, with the last checkpoint in it; exports made before still show what was lost.",
+       .params = {{.name = "reason",
+                   .in = In::body,
+                   .flag = "--reason",
+                   .help = "what happened",
+                   .required = true},
+                  dry_run_param()},
+       .handler = recover,
+       .examples = {"exa audit recover --reason \"restored the backup of Monday\" --yes"}},
       {.id = "audit.export",
        .path = "/api/v1/audit/bundle",
        .command = "audit export",

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "api/handlers.h"
+#include "discover/transport.h"
 #include "profile/validate.h"
 #include "service/clusters.h"
 
@@ -58,6 +59,38 @@ const std::vector<AddressParam>& address_params() {
   return table;
 }
 
+// Plain http would carry a token past anybody's eyes, so it is for this machine only; a name and
+// password in the URL would be stored and shown.
+void check_url(const json::object& args, std::string_view key,
+               std::initializer_list<std::string_view> schemes, std::vector<Problem>& problems) {
+  const std::string_view url = text_or(args, key, "");
+  if (url.empty()) return;
+  const std::string where = pointer("", key);
+  const auto* scheme = std::ranges::find_if(schemes, [&](std::string_view each) {
+    return url.starts_with(each) && url.size() > each.size();
+  });
+  if (scheme == schemes.end()) {
+    problems.push_back({where, fmt::format("begins with {}", fmt::join(schemes, " or ")), ""});
+  } else if (url.find('@') != std::string_view::npos) {
+    problems.push_back(
+        {where, "holds a user or password; put the token into a file (--token-file)", ""});
+  } else if (url.find_first_of(" \t\r\n?#") != std::string_view::npos) {
+    problems.push_back({where, "is not a plain address", ""});
+  }
+}
+
+void check_duration(const json::object& args, std::string_view key, Duration least, Duration most,
+                    std::vector<Problem>& problems) {
+  const json::value* text = args.if_contains(key);
+  if (text == nullptr || !text->is_string()) return;
+  const auto duration = parse_duration(text->get_string());
+  if (duration && (*duration < least || *duration > most)) {
+    problems.push_back(
+        {pointer("", key),
+         fmt::format("is between {} and {}", format_duration(least), format_duration(most)), ""});
+  }
+}
+
 std::vector<Problem> check_add(const json::object& args) {
   std::vector<Problem> problems;
   const auto text = [&](std::string_view key) { return text_or(args, key, ""); };
@@ -76,10 +109,21 @@ std::vector<Problem> check_add(const json::object& args) {
     }
   }
   const std::string_view ssh = text("ssh");
-  if (!ssh.empty() &&
-      (ssh.front() == '-' || ssh.find_first_of(" \t\n") != std::string_view::npos)) {
-    problems.push_back({"/ssh", "is not a host or user@host", ""});
+  if (!ssh.empty()) {
+    if (const auto checked = check_ssh_destination(ssh); !checked) {
+      problems.push_back({"/ssh", checked.error().message, ""});
+    }
   }
+  for (const std::string_view key : {"ssh_port", "ssh_identity"}) {
+    if (args.if_contains(key) != nullptr && ssh.empty()) {
+      problems.push_back({pointer("", key), "means nothing without --ssh", ""});
+    }
+  }
+  check_url(args, "server", {"https://"}, problems);
+  check_url(args, "slurmrestd", {"https://", "http://127.0.0.1:", "http://localhost:", "unix:/"},
+            problems);
+  check_duration(args, "timeout", seconds(1), hours(1), problems);
+  check_duration(args, "max_age", seconds(1), hours(24 * 365), problems);
   if (const json::value* port = args.if_contains("ssh_port");
       port != nullptr && port->is_int64() && (port->get_int64() < 1 || port->get_int64() > 65535)) {
     problems.push_back({"/ssh_port", "is not a port (1 to 65535)", ""});

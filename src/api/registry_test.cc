@@ -16,13 +16,19 @@ Capture slurm_capture(Time at) {
   capture.kind = ClusterKind::slurm;
   capture.taken_at = at;
   capture.transport = "local";
-  capture.outputs.push_back({"scontrol show node", {"scontrol", "show", "node"}, 0,
-                             read_test_file("slurm/scontrol-show-node.txt"), ""});
+  capture.outputs.push_back({"scontrol show node",
+                             {"scontrol", "show", "node"},
+                             0,
+                             read_test_file("slurm/scontrol-show-node.txt"),
+                             ""});
   return capture;
 }
 
 json::object eight_h100() {
-  return {{"name", "eight"}, {"accelerator_family", "nvidia"}, {"gpu_count", 8}, {"accelerator_model_hint", "H100"}};
+  return {{"name", "eight"},
+          {"accelerator_family", "nvidia"},
+          {"gpu_count", 8},
+          {"accelerator_model_hint", "H100"}};
 }
 
 // A discovered Slurm and a profile that its h100-01 holds.
@@ -34,7 +40,13 @@ void prepare(TestExa& exa) {
 }
 
 std::string status_in_list(TestExa& exa) {
-  return std::string(exa.ask("hardware_profile.list", {}).at("items").at(0).at("resolutions").at(0).at("status").as_string());
+  return std::string(exa.ask("hardware_profile.list", {})
+                         .at("items")
+                         .at(0)
+                         .at("resolutions")
+                         .at(0)
+                         .at("status")
+                         .as_string());
 }
 
 json::value resolved(TestExa& exa) {
@@ -73,7 +85,8 @@ TEST(Registry, AFailedProbeKeepsTheLastGoodSnapshotAndIsRecorded) {
 TEST(Registry, HandedInToolOutputVerifiesNothing) {
   TestExa exa;
   prepare(exa);
-  exa.ask("cluster.discover", {{"name", "hpc"}, {"from", read_test_file("slurm/scontrol-show-node.txt")}});
+  exa.ask("cluster.discover",
+          {{"name", "hpc"}, {"from", read_test_file("slurm/scontrol-show-node.txt")}});
   const json::value answer = resolved(exa);
   EXPECT_EQ(answer.at("status"), "degraded");
   EXPECT_EQ(answer.at("unconfirmed"), json::array({"declared_capacity"}));
@@ -97,7 +110,8 @@ TEST(Registry, ANameThatWasRemovedStartsFromNothing) {
   EXPECT_EQ(exa.call("cluster.show", {{"name", "hpc"}}).exit_code, 3);
   exa.ask("cluster.add", {{"name", "hpc"}, {"kind", "slurm"}});
   EXPECT_EQ(resolved(exa).at("cause"), "no-snapshot");
-  EXPECT_TRUE(exa.ask("hardware_profile.show", {{"name", "eight"}}).at("resolutions").as_array().empty());
+  EXPECT_TRUE(
+      exa.ask("hardware_profile.show", {{"name", "eight"}}).at("resolutions").as_array().empty());
 }
 
 TEST(Registry, TheListIsTheSameDataAsShow) {
@@ -123,7 +137,8 @@ TEST(Registry, PagesHaveNoGapAndNoRepetition) {
   json::object args{{"limit", 5}};
   for (int page = 0; page < 10; ++page) {
     const json::value list = exa.ask("hardware_profile.list", args);
-    for (const json::value& item : list.at("items").as_array()) seen.emplace_back(item.at("name").as_string());
+    for (const json::value& item : list.at("items").as_array())
+      seen.emplace_back(item.at("name").as_string());
     if (list.at("next_cursor").is_null()) break;
     args["cursor"] = list.at("next_cursor");
   }
@@ -132,12 +147,17 @@ TEST(Registry, PagesHaveNoGapAndNoRepetition) {
 
 TEST(Registry, FilteringByUseAdmitsThoseThatListAny) {
   TestExa exa;
-  exa.ask("hardware_profile.set", {{"name", "a"}, {"accelerator_family", "cpu"}, {"applicability", json::array{"training"}}});
+  exa.ask(
+      "hardware_profile.set",
+      {{"name", "a"}, {"accelerator_family", "cpu"}, {"applicability", json::array{"training"}}});
   exa.ask("hardware_profile.set", {{"name", "b"}, {"accelerator_family", "cpu"}});
-  exa.ask("hardware_profile.set", {{"name", "c"}, {"accelerator_family", "cpu"}, {"applicability", json::array{"serving"}}});
+  exa.ask(
+      "hardware_profile.set",
+      {{"name", "c"}, {"accelerator_family", "cpu"}, {"applicability", json::array{"serving"}}});
   std::vector<std::string> names;
   const json::value list = exa.ask("hardware_profile.list", {{"applicability", "training"}});
-  for (const json::value& item : list.at("items").as_array()) names.emplace_back(item.at("name").as_string());
+  for (const json::value& item : list.at("items").as_array())
+    names.emplace_back(item.at("name").as_string());
   EXPECT_THAT(names, ElementsAre("a", "b"));
 }
 
@@ -148,14 +168,70 @@ TEST(Idempotency, ARepeatedKeyIsAnsweredOnceAndAnotherRequestWithItIsRefused) {
   const Reply again = exa.call("hardware_profile.set", args, "key-1");
   EXPECT_EQ(first.body, again.body);
   EXPECT_EQ(exa.ask("hardware_profile.show", {{"name", "a"}}).at("version"), 1);
-  const Reply other = exa.call("hardware_profile.set", {{"name", "b"}, {"accelerator_family", "cpu"}}, "key-1");
+  const Reply other =
+      exa.call("hardware_profile.set", {{"name", "b"}, {"accelerator_family", "cpu"}}, "key-1");
   EXPECT_EQ(other.exit_code, 5);
   exa.now = exa.now + hours(25);
   EXPECT_EQ(exa.call("hardware_profile.set", args, "key-1").status, 201);
   EXPECT_EQ(exa.ask("hardware_profile.show", {{"name", "a"}}).at("version"), 2);
 }
 
-// ---- every row of the table -------------------------------------------------------------------------
+TEST(Registry, RetiringNeverLeadsInACircle) {
+  TestExa exa;
+  for (const char* name : {"a", "b", "c"})
+    exa.ask("hardware_profile.set", {{"name", name}, {"accelerator_family", "cpu"}});
+  exa.ask("hardware_profile.deprecate", {{"name", "a"}, {"redirect", "b"}});
+  EXPECT_EQ(exa.call("hardware_profile.deprecate", {{"name", "b"}, {"redirect", "a"}}).exit_code,
+            2);
+  EXPECT_EQ(exa.call("hardware_profile.deprecate", {{"name", "c"}, {"redirect", "a"}}).exit_code,
+            2);
+  EXPECT_EQ(exa.call("hardware_profile.deprecate", {{"name", "b"}, {"redirect", "c"}}).exit_code,
+            5);
+}
+
+TEST(Registry, ADryRunOfADeleteIsRefusedWhereTheDeleteWouldBe) {
+  TestExa exa;
+  exa.ask("hardware_profile.set", {{"name", "a"}, {"accelerator_family", "cpu"}});
+  exa.ask("hardware_profile.use", {{"name", "a"}, {"for", "training"}, {"as", "run"}});
+  const Reply reply = exa.call("hardware_profile.delete", {{"name", "a"}, {"dry_run", true}});
+  EXPECT_EQ(reply.exit_code, 5);
+  EXPECT_THAT(reply.body, HasSubstr("training/run"));
+}
+
+TEST(Registry, AnOlderCaptureDoesNotDisplaceANewerSnapshot) {
+  TestExa exa;
+  prepare(exa);
+  exa.now = exa.now + minutes(5);
+  exa.ask("cluster.discover", {{"name", "hpc"}});
+  const std::string old = to_text(to_json(slurm_capture(exa.now + Duration{-hours(24).micros})));
+  const Reply reply = exa.call("cluster.discover", {{"name", "hpc"}, {"from", old}});
+  EXPECT_THAT(testing::PrintToString(reply.notices), HasSubstr("older"));
+  EXPECT_EQ(resolved(exa).at("status"), "verified");
+  const std::string ahead = to_text(to_json(slurm_capture(exa.now + hours(24))));
+  EXPECT_EQ(exa.call("cluster.discover", {{"name", "hpc"}, {"from", ahead}}).exit_code, 2);
+}
+
+TEST(Registry, AnAddressThatCannotWorkOrWouldLeakIsRefusedWhenItIsGiven) {
+  TestExa exa;
+  const std::vector<json::object> wrong = {
+      {{"kind", "slurm"}, {"ssh", "root@-oProxyCommand=x"}},
+      {{"kind", "slurm"}, {"timeout", "0s"}},
+      {{"kind", "slurm"}, {"slurmrestd", "foo"}},
+      {{"kind", "slurm"}, {"slurmrestd", "https://user:secret@host:1"}},
+      {{"kind", "slurm"}, {"slurmrestd", "http://10.0.0.1:6820"}},
+      {{"kind", "kubernetes"}, {"server", "file:///etc/passwd"}},
+      {{"kind", "kubernetes"}, {"server", "http://host"}},
+      {{"kind", "host"}, {"ssh_port", 22}},
+      {{"kind", "host"}, {"kubeconfig", "x"}},
+  };
+  for (json::object args : wrong) {
+    args["name"] = "c";
+    EXPECT_EQ(exa.call("cluster.add", args).exit_code, 2) << to_text(args);
+  }
+}
+
+// ---- every row of the table
+// -------------------------------------------------------------------------
 
 struct Example {
   std::string_view route;
@@ -175,6 +251,7 @@ std::vector<Example> mutations() {
       {"cluster.discover", {{"name", "hpc"}}},
       {"cluster.remove", {{"name", "hpc"}}},
       {"project.create", {{"name", "vision"}}},
+      {"audit.recover", {{"reason", "a test"}}},
   };
 }
 
@@ -265,7 +342,8 @@ TEST(RouteTable, IdsCommandsAndPathsAreUnique) {
     EXPECT_FALSE(route.summary.empty()) << route.id;
     for (const Param& param : route.params) {
       EXPECT_FALSE(param.help.empty()) << route.id << " " << param.name;
-      EXPECT_TRUE(param.in == In::path || !param.flag.empty() || param.required) << route.id << " " << param.name;
+      EXPECT_TRUE(param.in == In::path || !param.flag.empty() || param.required)
+          << route.id << " " << param.name;
     }
   }
 }

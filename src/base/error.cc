@@ -60,10 +60,9 @@ constexpr std::array kCodes = {
         Code::probe_failed, "probe_failed", 9, 502, "The cluster could not be probed",
         "The tool or server that should describe the cluster failed, is missing, or answered in "
         "an unknown shape. The last good snapshot stays in use and ages; the failure is recorded."},
-    CodeInfo{Code::store_unwritable, "store_unwritable", 9, 503,
-             "The data folder cannot be written",
-             "The data folder or its file system refuses writes. Nothing was changed. Reading goes "
-             "on. Check its owner, mode and mount (`exa doctor`)."},
+    CodeInfo{Code::store_unwritable, "store_unwritable", 9, 503, "The data folder cannot be used",
+             "The data folder or its file system refuses reads or writes. Nothing was changed. "
+             "Check its owner, mode and mount (`exa doctor`)."},
     CodeInfo{Code::store_full, "store_full", 9, 503, "The disk is full",
              "The file system of the data folder has no room. Nothing was changed and nothing is "
              "lost. Free some space and run the command again."},

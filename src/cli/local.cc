@@ -87,6 +87,14 @@ LocalServer::LocalServer(std::filesystem::path folder, Clock clock, Duration loc
 LocalServer::~LocalServer() = default;
 
 Result<void> LocalServer::open() {
+  // An audit checkpoint without a database: somebody removed what it vouches for. An empty store
+  // would be a lie.
+  std::error_code unknown;
+  if (std::filesystem::exists(folder_ / "checkpoint", unknown) &&
+      !std::filesystem::exists(folder_ / "exa.db", unknown)) {
+    return fail(Code::store_damaged, fmt::format("{} is missing, but its audit checkpoint is there",
+                                                 (folder_ / "exa.db").string()));
+  }
   EXA_ASSIGN(auto store, open_sqlite({.folder = folder_, .lock_wait = lock_wait_}));
   opened_ = std::make_unique<Opened>(std::move(store), folder_, clock_);
   return {};

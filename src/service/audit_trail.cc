@@ -18,27 +18,12 @@ std::string new_log_id() {
   return fmt::format("{:08x}{:08x}", source(), source());
 }
 
-struct LogState {
-  std::string log_id;
-  Frontier frontier;
-  Time last_time;
-};
-
-Result<std::optional<LogState>> load_state(Transaction& tx) {
-  EXA_ASSIGN(const auto rows,
-             tx.rows("SELECT log_id, frontier, last_time FROM audit_state WHERE one = 1"));
-  std::optional<LogState> state;
-  if (rows.empty()) return state;
-  EXA_ASSIGN(Frontier frontier, frontier_from_bytes(rows[0].bytes(1)));
-  state = {rows[0].text(0), std::move(frontier), Time{rows[0].integer(2)}};
-  return state;
-}
-
-Result<void> store_state(Transaction& tx, const LogState& state) {
+Result<void> store_state(Transaction& tx, const std::string& log_id, const Frontier& frontier,
+                         Time last_time) {
   EXA_TRY(
       tx.change("INSERT INTO audit_state (one, log_id, frontier, last_time) VALUES (1, $1, $2, $3) "
                 "ON CONFLICT (one) DO UPDATE SET frontier = $2, last_time = $3",
-                {state.log_id, Bytes{to_bytes(state.frontier)}, state.last_time.micros}));
+                {log_id, Bytes{to_bytes(frontier)}, last_time.micros}));
   return {};
 }
 
@@ -90,48 +75,97 @@ Result<void> AuditTrail::load_key(const std::optional<std::string>& log_id_in_st
   return {};
 }
 
+Result<std::optional<AuditTrail::LogState>> AuditTrail::load_state(Transaction& tx) {
+  EXA_ASSIGN(const auto rows,
+             tx.rows("SELECT log_id, frontier, last_time FROM audit_state WHERE one = 1"));
+  std::optional<LogState> state;
+  if (rows.empty()) return state;
+  EXA_ASSIGN(Frontier frontier, frontier_from_bytes(rows[0].bytes(1)));
+  state = LogState{rows[0].text(0), std::move(frontier), Time{rows[0].integer(2)}};
+  return state;
+}
+
 // The checkpoint may be older than the log (the process died between commit and signature), never
-// newer. Whether its beginning is the same history is for `exa audit verify`, which reads it all.
-Result<void> AuditTrail::agree_with_checkpoint(const Frontier& frontier) const {
+// newer, and never missing: one of size 0 was there before the first entry. Whether its beginning
+// is the same history is for `exa audit verify`, which reads it all.
+Result<void> AuditTrail::agree_with_checkpoint(Transaction& tx, const Frontier& frontier) const {
+  const auto broken = [](std::string message) {
+    return fail(Code::audit_broken, std::move(message),
+                "exa audit verify, then exa audit recover --reason \"…\" once it is explained");
+  };
   EXA_ASSIGN(const auto text, stored_checkpoint());
-  if (!text) return {};
+  if (!text) return broken("the file checkpoint is missing from the data folder");
   EXA_ASSIGN(const Checkpoint checkpoint, verify_checkpoint(*text, key_->public_key()));
-  const bool shorter = frontier.size < checkpoint.size;
-  const bool differs = frontier.size == checkpoint.size && root(frontier) != checkpoint.root;
-  if (!shorter && !differs) return {};
-  return fail(
-      Code::audit_broken,
-      shorter
-          ? fmt::format("the audit log holds {} entries, but {} were signed: it was cut, or an old "
-                        "copy of the database was restored",
-                        frontier.size, checkpoint.size)
-          : std::string("the audit log differs from what its last checkpoint signed"),
-      "exa audit verify");
+  if (frontier.size < checkpoint.size) {
+    return broken(fmt::format(
+        "the audit log holds {} entries, but {} were signed: it was cut, or an old copy "
+        "of the database was restored",
+        frontier.size, checkpoint.size));
+  }
+  if (frontier.size == checkpoint.size && root(frontier) != checkpoint.root) {
+    return broken("the audit log differs from what its last checkpoint signed");
+  }
+  EXA_ASSIGN(const auto last, tx.rows("SELECT COALESCE(MAX(idx), -1) + 1 FROM audit_entry"));
+  if (static_cast<uint64_t>(last.at(0).integer(0)) != frontier.size) {
+    return broken(fmt::format("the audit log should hold {} entries, but ends after {}",
+                              frontier.size, last.at(0).integer(0)));
+  }
+  return {};
+}
+
+Result<AuditTrail::LogState> AuditTrail::state_or_new(Transaction& tx, Time now) {
+  EXA_ASSIGN(auto state, load_state(tx));
+  EXA_TRY(load_key(state ? std::optional(state->log_id) : std::nullopt));
+  if (state) return *std::move(state);
+  constexpr std::string_view kOriginPrefix = "exa/audit/";
+  LogState fresh{key_->public_key().name.substr(kOriginPrefix.size()), {}, {}};
+  // Signed before the first entry exists, so that even a crash right after it leaves a log with a
+  // checkpoint to be held against.
+  EXA_ASSIGN(const auto stored, stored_checkpoint());
+  if (!stored) EXA_TRY(store_checkpoint(fresh.frontier, now));
+  return fresh;
 }
 
 Result<void> AuditTrail::append(Transaction& tx, AuditEntry entry) {
   appended_.reset();
-  EXA_ASSIGN(auto state, load_state(tx));
-  EXA_TRY(load_key(state ? std::optional(state->log_id) : std::nullopt));
-  if (!state) {
-    constexpr std::string_view kOriginPrefix = "exa/audit/";
-    state = LogState{key_->public_key().name.substr(kOriginPrefix.size()), {}, {}};
-    // Signed before the first entry exists, so that even a crash right after it leaves a log with a
-    // checkpoint to be held against.
-    EXA_ASSIGN(const auto stored, stored_checkpoint());
-    if (!stored) EXA_TRY(store_checkpoint(state->frontier, entry.time));
+  EXA_ASSIGN(LogState state, state_or_new(tx, entry.time));
+  EXA_TRY(agree_with_checkpoint(tx, state.frontier));
+  return append_to(tx, std::move(state), std::move(entry));
+}
+
+Result<void> AuditTrail::append_recovery(Transaction& tx, AuditEntry entry) {
+  appended_.reset();
+  EXA_ASSIGN(LogState state, state_or_new(tx, entry.time));
+  // The tree is built again from the rows that are there: from now on they are the log.
+  EXA_ASSIGN(const auto rows, tx.rows("SELECT idx, leaf FROM audit_entry ORDER BY idx"));
+  Frontier rebuilt;
+  for (const Row& row : rows) {
+    if (row.integer(0) != static_cast<int64_t>(rebuilt.size)) {
+      return fail(Code::audit_broken,
+                  fmt::format("entry {} is missing: only a backup can mend that", rebuilt.size));
+    }
+    const Hash hash = leaf_hash(row.text(1));
+    EXA_TRY(tx.change("UPDATE audit_entry SET leaf_hash = $2 WHERE idx = $1",
+                      {row.integer(0), Bytes{std::string(bytes_of(hash))}}));
+    exa::append(rebuilt, hash);
   }
-  EXA_TRY(agree_with_checkpoint(state->frontier));
-  entry.index = static_cast<int64_t>(state->frontier.size);
-  entry.time = std::max(entry.time, state->last_time);  // a clock set back must not reorder the log
+  EXA_ASSIGN(const auto checkpoint, stored_checkpoint());
+  entry.details["entries_found"] = static_cast<int64_t>(rebuilt.size);
+  entry.details["checkpoint_before"] = checkpoint ? json::value(*checkpoint) : json::value(nullptr);
+  state.frontier = std::move(rebuilt);
+  return append_to(tx, std::move(state), std::move(entry));
+}
+
+Result<void> AuditTrail::append_to(Transaction& tx, LogState state, AuditEntry entry) {
+  entry.index = static_cast<int64_t>(state.frontier.size);
+  entry.time = std::max(entry.time, state.last_time);  // a clock set back must not reorder the log
   EXA_ASSIGN(const std::string leaf, leaf_text(entry));
   const Hash hash = leaf_hash(leaf);
   EXA_TRY(tx.change("INSERT INTO audit_entry (idx, leaf, leaf_hash) VALUES ($1, $2, $3)",
                     {entry.index, leaf, Bytes{std::string(bytes_of(hash))}}));
-  exa::append(state->frontier, hash);
-  state->last_time = entry.time;
-  EXA_TRY(store_state(tx, *state));
-  appended_ = state->frontier;
+  exa::append(state.frontier, hash);
+  EXA_TRY(store_state(tx, state.log_id, state.frontier, entry.time));
+  appended_ = std::move(state.frontier);
   return {};
 }
 

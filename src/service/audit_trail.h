@@ -24,6 +24,10 @@ class AuditTrail {
   // from, the last signed checkpoint: the database was cut, edited or replaced by an old copy.
   Result<void> append(Transaction& tx, AuditEntry entry);
 
+  // As append, for the entry with which an operator explains why the log and its checkpoint differ.
+  // What the checkpoint said goes into the entry.
+  Result<void> append_recovery(Transaction& tx, AuditEntry entry);
+
   // Signs and stores the checkpoint of what `append` last wrote; to be called after its commit
   // while no other process can write. An error is worth a notice, not a failure: the change is
   // durable and the next checkpoint covers it.
@@ -34,9 +38,17 @@ class AuditTrail {
   Result<std::optional<PublicKey>> public_key() const;
 
  private:
+  struct LogState {
+    std::string log_id;
+    Frontier frontier;
+    Time last_time;
+  };
+  static Result<std::optional<LogState>> load_state(Transaction& tx);
+  Result<LogState> state_or_new(Transaction& tx, Time now);
+  Result<void> append_to(Transaction& tx, LogState state, AuditEntry entry);
   Result<void> load_key(const std::optional<std::string>& log_id_in_store);
   Result<void> store_checkpoint(const Frontier& frontier, Time now) const;
-  Result<void> agree_with_checkpoint(const Frontier& frontier) const;
+  Result<void> agree_with_checkpoint(Transaction& tx, const Frontier& frontier) const;
 
   std::filesystem::path folder_;
   std::optional<SigningKey> key_;

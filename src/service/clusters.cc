@@ -140,7 +140,16 @@ Result<void> insert_snapshot(Transaction& tx, const std::string& uid, const Snap
 
 Result<Capture> capture_for(Service& service, const Cluster& cluster, const DiscoverCluster& what) {
   if (!what.file) return service.around().probe(cluster.address);
-  return capture_from_file(*what.file, "--from", cluster.address.kind, service.now());
+  EXA_ASSIGN(Capture capture,
+             capture_from_file(*what.file, "--from", cluster.address.kind, service.now()));
+  // it would stay the newest for as long as its clock was ahead
+  if (capture.taken_at > service.now() + minutes(5)) {
+    return fail(invalid("--from", {{"/from",
+                                    fmt::format("was captured in the future ({}): a clock is wrong",
+                                                format_rfc3339(capture.taken_at)),
+                                    ""}}));
+  }
+  return capture;
 }
 
 Result<Cluster> cluster_named(Service& service, const std::string& name) {
@@ -183,7 +192,7 @@ Result<std::optional<SnapshotHead>> newest_snapshot(Transaction& tx, const Clust
       const auto rows,
       tx.rows(
           "SELECT id, taken_at, source, declared, capacity FROM snapshot WHERE cluster_uid = $1 "
-          "ORDER BY sequence DESC LIMIT 1",
+          "ORDER BY taken_at DESC, sequence DESC LIMIT 1",
           {cluster.uid}));
   std::optional<SnapshotHead> head;
   if (rows.empty()) return head;
@@ -279,7 +288,7 @@ Result<Answer> remove_cluster(Service& service, const Caller& caller,
     if (force && reason.empty()) {
       return fail(invalid("remove", {{"/reason", "--force needs a reason", ""}}));
     }
-    if (!users.empty() && !force && !caller.dry_run) {
+    if (!users.empty() && !force) {
       Error error;
       error.code = Code::in_use;
       error.message = fmt::format("{} consumer{} run on cluster {}", users.size(),
@@ -334,11 +343,16 @@ Result<Answer> discover_cluster(Service& service, const Caller& caller,
     if (current.uid != cluster.uid)
       return fail(Code::stale, fmt::format("cluster {} was replaced meanwhile", what.name));
     const CapacityCount capacity = count_capacity(*inventory);
-    SnapshotHead head{service.around().new_id(), capture->taken_at, capture->transport,
-                      capture->is_handed_in(), json::value(to_json(capacity))};
+    const std::string source = what.file && !capture->is_handed_in()
+                                   ? fmt::format("file ({})", capture->transport)
+                                   : capture->transport;
+    SnapshotHead head{service.around().new_id(), capture->taken_at, source, capture->is_handed_in(),
+                      json::value(to_json(capacity))};
+    EXA_ASSIGN(const auto newest, newest_snapshot(tx, cluster));
+    const bool overtaken = newest && newest->taken_at > head.taken_at;
     EXA_TRY(insert_snapshot(tx, cluster.uid, head, to_text(to_json(*inventory))));
     EXA_TRY(record_probe(tx, cluster.uid, service.now(), head.id, nullptr));
-    EXA_TRY(refresh_cluster(tx, cluster, head, *inventory, service.now()));
+    if (!overtaken) EXA_TRY(refresh_cluster(tx, cluster, head, *inventory, service.now()));
     deed = {"cluster",
             what.name,
             "",
@@ -354,6 +368,12 @@ Result<Answer> discover_cluster(Service& service, const Caller& caller,
     EXA_ASSIGN(answer.body, cluster_json(tx, cluster, service.now()));
     answer.body["tool"] = inventory->tool;
     answer.body["tool_version"] = inventory->tool_version;
+    if (overtaken) {
+      answer.notices.push_back(
+          fmt::format("what was read is older ({}) than the newest snapshot; it is kept, but "
+                      "answers go on resting on the newer one",
+                      format_rfc3339(head.taken_at)));
+    }
     if (head.declared) {
       answer.notices.emplace_back(
           "tool output does not say when and where it was printed, so it verifies nothing; "

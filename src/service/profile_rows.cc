@@ -321,4 +321,19 @@ Result<void> store_deprecation(Transaction& tx, const std::string& project, cons
   return {};
 }
 
+Result<std::vector<std::string>> redirects_to(Transaction& tx, const std::string& project,
+                                              const std::string& name) {
+  EXA_ASSIGN(
+      const auto rows,
+      tx.rows("SELECT name, version FROM profile_deprecation WHERE project = $1 AND name <> $2 AND "
+              "(redirect = $2 OR redirect LIKE $2 || '@%') ORDER BY name, version",
+              {project, name}));
+  std::vector<std::string> names;
+  for (const Row& row : rows) {
+    names.push_back(row.integer(1) == 0 ? row.text(0)
+                                        : fmt::format("{}@{}", row.text(0), row.integer(1)));
+  }
+  return names;
+}
+
 }  // namespace exa

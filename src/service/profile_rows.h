@@ -82,4 +82,8 @@ Result<void> store_deprecation(Transaction& tx, const std::string& project, cons
                                int64_t version_or_zero,
                                const std::optional<Deprecation>& deprecation);
 
+// Names (and versions) that are retired in favour of `name` or of one of its versions.
+Result<std::vector<std::string>> redirects_to(Transaction& tx, const std::string& project,
+                                              const std::string& name);
+
 }  // namespace exa

@@ -205,8 +205,7 @@ Result<Answer> delete_profile(Service& service, const Caller& caller, const Dele
     }
     EXA_ASSIGN(const auto consumers, load_consumers(tx, what.project, what.name, what.version));
     const std::string subject = what.version ? versioned(what.name, *what.version) : what.name;
-    if (!consumers.empty() && !what.force && !caller.dry_run)
-      return fail(still_in_use(subject, consumers));
+    if (!consumers.empty() && !what.force) return fail(still_in_use(subject, consumers));
     if (what.force && what.reason.empty()) {
       return fail(invalid("delete", {{"/reason", "--force needs a reason", ""}}));
     }
@@ -224,6 +223,11 @@ Result<Answer> delete_profile(Service& service, const Caller& caller, const Dele
       EXA_TRY(bury_version(tx, what.project, what.name, stored.profile.version, now,
                            caller.principal.name));
       deleted.emplace_back(stored.profile.version);
+    }
+    EXA_ASSIGN(const auto leading_here, redirects_to(tx, what.project, what.name));
+    for (const std::string& name : leading_here) {
+      answer.notices.push_back(
+          fmt::format("{} is retired in favour of {}; give it another redirect", name, subject));
     }
     json::array affected;
     for (const Consumer& consumer : consumers) {
@@ -353,6 +357,21 @@ Result<Answer> deprecate_profile(Service& service, const Caller& caller,
         return fail(
             invalid("deprecate",
                     {{"/redirect", fmt::format("{} cannot be replaced by itself", subject), ""}}));
+      }
+      if (replacement.deprecation) {
+        // a chain could lead back to where it began
+        return fail(
+            invalid("deprecate", {{"/redirect",
+                                   fmt::format("{} is retired itself; name what it leads to: {}",
+                                               what.redirect, replacement.deprecation->redirect),
+                                   ""}}));
+      }
+      EXA_ASSIGN(const auto here, redirects_to(tx, what.project, what.ref.name));
+      if (!here.empty()) {
+        return fail(
+            Code::conflict,
+            fmt::format("{} leads to {}; give it another redirect first", here[0], subject),
+            fmt::format("exa hardware profile deprecate {} --redirect {}", here[0], what.redirect));
       }
       deprecation =
           Deprecation{version, what.redirect, what.reason, service.now(), caller.principal.name};

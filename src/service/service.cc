@@ -42,7 +42,7 @@ AuditEntry done_entry(const Caller& caller, Time now, const Deed& deed) {
 // that a log line bears.
 AuditEntry refused_entry(const Caller& caller, Time now, const json::object& args,
                          const Error& error) {
-  constexpr size_t kMostText = 256;
+  constexpr size_t kMostText = 512;
   const auto cut = [&](std::string_view text) { return std::string(text.substr(0, kMostText)); };
   AuditEntry entry = entry_for(caller, now);
   entry.object_kind = caller.action.substr(0, caller.action.find('.'));
@@ -50,7 +50,10 @@ AuditEntry refused_entry(const Caller& caller, Time now, const json::object& arg
   entry.project = cut(text_or(args, "project", ""));
   entry.outcome = "refused";
   entry.error_code = info(error.code).name;
-  entry.reason = cut(error.message);
+  std::string reason = error.message;
+  for (const Problem& problem : error.problems)
+    reason += fmt::format("; {} {}", problem.where, problem.message);
+  entry.reason = cut(reason);
   return entry;
 }
 
@@ -103,6 +106,26 @@ Result<Answer> Service::mutate(const Caller& caller, const Change& change) {
                     checkpoint.error().message));
   }
   return *std::move(answer);
+}
+
+Result<Answer> Service::recover_audit(const Caller& caller, const std::string& reason) {
+  const auto append = [&](Transaction& tx) {
+    Deed deed;
+    deed.object_kind = "audit";
+    deed.object_name = "log";
+    deed.reason = reason;
+    return trail_.append_recovery(tx, done_entry(caller, now(), deed));
+  };
+  if (caller.dry_run) {
+    EXA_TRY(store_.rehearse(append));
+  } else {
+    Result<void> checkpoint;
+    EXA_TRY(store_.write(append, [&] { checkpoint = trail_.sign_checkpoint(now()); }));
+    EXA_TRY(std::move(checkpoint));
+  }
+  Answer answer;
+  answer.body = {{"recovered", !caller.dry_run}, {"reason", reason}};
+  return answer;
 }
 
 void Service::record_refusal(const Caller& caller, const json::object& args, const Error& error) {

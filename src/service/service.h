@@ -58,6 +58,10 @@ class Service {
   // caller.dry_run nothing is kept. Refusals are recorded by record_refusal, in the router.
   Result<Answer> mutate(const Caller& caller, const Change& change);
 
+  // Takes the log as it is found for the log from now on, and says so in an entry: the only change
+  // that is made although the log and its checkpoint disagree.
+  Result<Answer> recover_audit(const Caller& caller, const std::string& reason);
+
   // A mutation that was refused is an entry of its own. Errors of the store itself cannot be
   // recorded and are not.
   void record_refusal(const Caller& caller, const json::object& args, const Error& error);

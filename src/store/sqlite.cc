@@ -175,9 +175,22 @@ class SqliteStore final : public Store {
 
   std::string describe() const override { return "sqlite " + file().string(); }
 
+  // A folder that is not there is an empty store; one that cannot be looked into is an error, or
+  // all that it holds would seem to be gone.
   Result<void> open_existing() {
     std::error_code error;
-    if (!fs::exists(file(), error)) return {};
+    const fs::file_status folder = fs::status(options_.folder, error);
+    if (!fs::exists(folder) && folder.type() == fs::file_type::not_found) return {};
+    if (fs::exists(folder) && !fs::is_directory(folder)) {
+      return fail(Code::store_unwritable,
+                  fmt::format("{} is not a folder", options_.folder.string()));
+    }
+    const fs::file_status database = fs::status(file(), error);
+    if (database.type() == fs::file_type::not_found) return {};
+    if (!fs::exists(database)) {
+      return fail(Code::store_unwritable, fmt::format("cannot look into {}: {}",
+                                                      options_.folder.string(), error.message()));
+    }
     return open_file();
   }
 
@@ -255,6 +268,9 @@ class SqliteStore final : public Store {
                   "exa doctor");
     }
     if (!database_) EXA_TRY(open_file());
+    if (schema_ == newest_schema()) return {};
+    // read again under the lock: another process may have made the tables since this one looked
+    EXA_TRY(check_schema());
     if (schema_ == newest_schema()) return {};
     return migrate();
   }
