@@ -5,6 +5,7 @@
 #include "audit/bundle.h"
 #include "audit/key_file.h"
 #include "base/text.h"
+#include "service/audit_state.h"
 
 namespace exa {
 namespace {
@@ -139,7 +140,19 @@ Result<Answer> verify_audit(Service& service, const VerifyAudit& what) {
     if (checkpoint) view.checkpoints.push_back(*checkpoint);
     if (what.checkpoint) view.checkpoints.push_back(*what.checkpoint);
     EXA_ASSIGN(const Verdict verdict, verify_log(view));
-    return answer_of(verdict);
+    Answer answer = answer_of(verdict);
+    if (!verdict.ok) return answer;
+    // The log is good; do the tables follow from it?
+    EXA_ASSIGN(const auto unaccounted, unaccounted_state(tx));
+    answer.body["unaccounted"] = json::array(unaccounted.begin(), unaccounted.end());
+    if (!unaccounted.empty()) {
+      answer.body["ok"] = false;
+      answer.body["finding"] = "state_differs";
+      answer.body["sentence"] = fmt::format(
+          "the log is whole, but the tables do not follow from it: {}", unaccounted.front());
+      answer.exit_code = info(Code::audit_broken).exit_code;
+    }
+    return answer;
   });
 }
 
