@@ -28,7 +28,7 @@ test-kubernetes:
 	@packaging/install-dependencies build test kube
 	@test -f $(RELEASE)/build.ninja || cmake --preset release
 	@cmake --build $(RELEASE) -j $(JOBS) --target exa exa_kubernetes_test
-	@tests/with_kubernetes $(RELEASE)/tests/exa_kubernetes_test
+	@tests/with_kubernetes sh -c "$(RELEASE)/tests/exa_kubernetes_test && tests/kubernetes_statuses $(RELEASE)/exa"
 
 test-asan test-tsan: test-%:
 	@packaging/install-dependencies build test

@@ -351,16 +351,26 @@ json::value number_from_text(std::string_view decimal) {
   return number;
 }
 
-const json::value* find(const json::value& object, std::string_view key) {
-  const auto* members = object.if_object();
-  return members == nullptr ? nullptr : members->if_contains(key);
+const json::value* find(const json::object& object, std::string_view key) {
+  return object.if_contains(key);
 }
 
-std::string_view text_or(const json::value& object, std::string_view key,
+const json::value* find(const json::value& object, std::string_view key) {
+  const auto* members = object.if_object();
+  return members == nullptr ? nullptr : find(*members, key);
+}
+
+std::string_view text_or(const json::object& object, std::string_view key,
                          std::string_view otherwise) {
   const json::value* value = find(object, key);
   if (value == nullptr || !value->is_string()) return otherwise;
   return value->get_string();
+}
+
+std::string_view text_or(const json::value& object, std::string_view key,
+                         std::string_view otherwise) {
+  const auto* members = object.if_object();
+  return members == nullptr ? otherwise : text_or(*members, key, otherwise);
 }
 
 std::string pointer(std::string_view base, std::string_view key) {

@@ -40,10 +40,17 @@ std::string to_canonical_text(const json::value& value);
 json::value number_from_milli(int64_t milli);
 json::value number_from_text(std::string_view decimal);
 
-// Reading with defaults; none of these throws.
-const json::value* find(const json::value& object, std::string_view key);  // nullptr if absent
+// Reading with defaults; none of these throws. What they return lies inside what they were given:
+// a temporary (which an object turned into a value would be) is refused by the compiler.
+const json::value* find(const json::object& object, std::string_view key);  // nullptr if absent
+const json::value* find(const json::value& object, std::string_view key);
+std::string_view text_or(const json::object& object, std::string_view key,
+                         std::string_view otherwise);
 std::string_view text_or(const json::value& object, std::string_view key,
                          std::string_view otherwise);
+const json::value* find(json::value&&, std::string_view) = delete;
+std::string_view text_or(json::value&&, std::string_view, std::string_view) = delete;
+
 // JSON pointer step with ~ and / escaped.
 std::string pointer(std::string_view base, std::string_view key);
 
