@@ -61,8 +61,7 @@ void hosts(std::string_view text) {
   auto again = expand_hostlist(compress_hostlist(*names), kFew);
   EXA_ASSERT(again.has_value());
   std::ranges::sort(*names);
-  const auto repeated = std::ranges::unique(*names);
-  names->erase(repeated.begin(), repeated.end());
+  names->erase(std::unique(names->begin(), names->end()), names->end());
   std::ranges::sort(*again);
   EXA_ASSERT(*again == *names);
 }
