@@ -1,6 +1,7 @@
 #include "audit/bundle.h"
 
 #include <algorithm>
+
 #include <fmt/format.h>
 
 #include "audit/checkpoint.h"
