@@ -1,5 +1,7 @@
 #include "audit/bundle.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "audit/checkpoint.h"
@@ -50,8 +52,8 @@ Result<std::vector<Sized>> by_size(const std::vector<std::string>& checkpoints) 
     sorted.push_back({checkpoint.size, &text});
   }
   std::ranges::stable_sort(sorted, {}, &Sized::size);
-  const auto rest = std::ranges::unique(sorted, {}, &Sized::size);
-  sorted.erase(rest.begin(), rest.end());
+  const auto same_size = [](const Sized& a, const Sized& b) { return a.size == b.size; };
+  sorted.erase(std::unique(sorted.begin(), sorted.end(), same_size), sorted.end());
   return sorted;
 }
 

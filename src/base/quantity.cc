@@ -232,9 +232,9 @@ Result<KubernetesQuantity> parse_kubernetes_quantity(std::string_view text) {
   }
   KubernetesQuantity result;
   result.whole = saturated(divided_up(numerator, denominator));
-  // thousandths of anything near the limit of 128 bits are saturated anyway
-  result.milli = numerator > (Wide{kMost} * 1000)
-                     ? saturated(numerator / denominator)
+  // the product with 1000 fits in 128 bits only below the limit that saturates anyway
+  result.milli = numerator / denominator > kMost / 1000
+                     ? kMost
                      : saturated(divided_up(numerator * 1000, denominator));
   return result;
 }

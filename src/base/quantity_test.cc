@@ -68,6 +68,9 @@ TEST(Quantity, KubernetesQuantitiesAsTheApiServerPrintsThem) {
       {"12E", INT64_MAX, INT64_MAX},
       {"1500u", 2, 1},
       {"2Ei", INT64_MAX, int64_t{1} << 61},
+      // beyond what 128 bits hold a thousand times: never a thousandth of the amount
+      {"9.000000001E", INT64_MAX, 9'000'000'001'000'000'000},
+      {"0.009223372E", 9'223'372'000'000'000'000, 9'223'372'000'000'000},
       {"1E3", 1'000'000, 1000}};
   for (const Case& c : cases) {
     const auto got = parse_kubernetes_quantity(c.text);

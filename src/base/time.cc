@@ -54,6 +54,12 @@ std::optional<int64_t> offset_at(std::string_view text, size_t at) {
   return rest[0] == '+' ? east : -east;
 }
 
+// 0000-01-01T00:00:00Z and 9999-12-31T23:59:59Z
+constexpr int64_t kFirstSecond =
+    chr::sys_seconds{chr::sys_days{chr::year{0} / 1 / 1}}.time_since_epoch().count();
+constexpr int64_t kLastSecond =
+    chr::sys_seconds{chr::sys_days{chr::year{10'000} / 1 / 1}}.time_since_epoch().count() - 1;
+
 struct Unit {
   char letter;
   int64_t seconds;
@@ -103,6 +109,8 @@ Result<Time> parse_rfc3339(std::string_view text) {
   if (!offset) return refuse();
   const int64_t days = chr::sys_days{date}.time_since_epoch().count();
   const int64_t whole = days * 86'400 + *hour * 3'600 + *minute * 60 + *second - *offset;
+  // an offset or a leap second may lead out of the years that four digits can write
+  if (whole < kFirstSecond || whole > kLastSecond) return refuse();
   return Time{whole * 1'000'000 + fraction->micros};
 }
 

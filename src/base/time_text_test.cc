@@ -18,6 +18,17 @@ TEST(Time, PrintsAndReadsRfc3339) {
   }
 }
 
+TEST(Time, WhatFourDigitsOfYearCannotWriteInUtcIsRefused) {
+  for (const char* text : {"0000-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z"}) {
+    const Time time = parse_rfc3339(text).value();
+    EXPECT_EQ(parse_rfc3339(format_rfc3339(time)), time) << text;
+  }
+  for (const char* text :
+       {"0000-01-01T00:00:00+00:01", "9999-12-31T23:59:59-00:01", "9999-12-31T23:59:60Z"}) {
+    EXPECT_FALSE(parse_rfc3339(text)) << text;
+  }
+}
+
 TEST(Time, DurationsNeedAUnit) {
   EXPECT_EQ(parse_duration("15m").value(), minutes(15));
   EXPECT_EQ(parse_duration("1h30m").value(), minutes(90));

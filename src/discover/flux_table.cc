@@ -206,12 +206,17 @@ Result<std::vector<std::string>> hosts_in(const Layout& layout, int line, std::s
   return std::move(*hosts);
 }
 
+// A million nodes of a million cores; sums over rows, in thousandths, stay far below int64.
+constexpr int64_t kMostInARow = int64_t{1} << 40;
+
 Result<std::optional<int64_t>> number_in(const Layout& layout, const Table& table, const Row& row,
                                          std::string_view column) {
   const std::string* text = cell(table, row, column);
   if (text == nullptr) return std::nullopt;
   auto number = parse_count(*text, column);
   if (!number) return wrong(layout, row.line, number.error().message);
+  if (*number > kMostInARow)
+    return wrong(layout, row.line, fmt::format("{} is out of range for {}", *number, column));
   return std::optional<int64_t>(*number);
 }
 

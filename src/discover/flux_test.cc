@@ -324,6 +324,20 @@ TEST(Flux, RowsOfNoNodesAreRead) {
   EXPECT_THAT(node(inventory, "n1").partitions, ElementsAre("batch"));
 }
 
+TEST(Flux, ASumThatNoClusterHasIsRefusedBeforeItIsAddedUp) {
+  for (const std::string number : {"9223372036854775807", "1099511627777"}) {
+    const auto inventory =
+        read_flux(capture_saying("flux resource list",
+                                 "STATE NNODES NCORES NGPUS NODELIST\n"
+                                 "free 1 " +
+                                     number + " 0 n1\nallocated 1 " + number + " 0 n1\n"));
+    ASSERT_FALSE(inventory) << number;
+    EXPECT_EQ(inventory.error().code, Code::unreadable_output);
+    EXPECT_THAT(inventory.error().message, HasSubstr("line 2"));
+    EXPECT_THAT(inventory.error().message, HasSubstr("NCORES"));
+  }
+}
+
 TEST(Flux, AReasonMayHoldBlanks) {
   Capture capture = capture_of(kListOnly);
   capture.outputs.push_back({"flux resource status",

@@ -118,6 +118,9 @@ ProfileName split_profile(std::string_view name) {
   return parts;
 }
 
+// More than any card has: sums of what a tool claims must not run over.
+constexpr int64_t kMostMultiprocessors = 1'000'000;
+
 // Without instance ids, parts of one profile are packed: rows of 1c and 2c of a 3g.71gb are one.
 // This is the fewest GPU instances that the rows allow, so that nothing is claimed that was not
 // seen.
@@ -125,7 +128,7 @@ void add_named_row(std::vector<GpuInstance>& instances, const ProfileName& name)
   if (name.compute_slices > 0 && name.compute_slices < name.slices) {
     for (GpuInstance& instance : instances) {
       bool has_room = instance.compute_slices_used > 0 &&
-                      instance.compute_slices_used + name.compute_slices <= name.slices;
+                      instance.compute_slices_used <= name.slices - name.compute_slices;
       if (instance.profile != name.gpu_instance || !has_room) continue;
       instance.compute_slices_used += name.compute_slices;
       return;
@@ -185,7 +188,7 @@ std::vector<std::string> mig_instances(std::string_view product, std::optional<i
     if (row.gpu_instance) at = by_id.emplace(*row.gpu_instance, at).first->second;
     if (at == instances.size()) instances.emplace_back();
     GpuInstance& instance = instances[at];
-    instance.multiprocessors += row.multiprocessors.value_or(0);
+    instance.multiprocessors += std::min(row.multiprocessors.value_or(0), kMostMultiprocessors);
     instance.copy_engines = row.copy_engines;
     instance.ofa_engines = row.ofa_engines;
     instance.memory_bytes = row.memory_bytes;

@@ -398,6 +398,10 @@ TEST(HostMig, ComputeInstancesShareTheirGpuInstance) {
                          {{"1c.3g.71gb", "1c.3g.71gb", "1c.3g.71gb", "1c.3g.71gb"}, "2x3g.71gb"},
                          {{"2c.3g.71gb", "2c.3g.71gb"}, "2x3g.71gb"},
                          {{"3g.71gb", "3g.71gb"}, "2x3g.71gb"},
+                         // slices that no card has are not added up past int64
+                         {{"5000000000000000000c.9000000000000000000g.71gb",
+                           "5000000000000000000c.9000000000000000000g.71gb"},
+                          "2x9000000000000000000g.71gb"},
                          {{"1g.18gb+me", "1g.18gb"}, "1x1g.18gb+me 1x1g.18gb"}}) {
     std::string text = "GPU 0: NVIDIA H200 (UUID: GPU-1)\n";
     for (const std::string& line : c.lines)

@@ -197,8 +197,7 @@ Result<std::vector<std::string>> expand_hostlist(std::string_view text, size_t m
 std::string compress_hostlist(std::span<const std::string> names) {
   std::vector<std::string_view> sorted(names.begin(), names.end());
   std::ranges::sort(sorted);
-  const auto repeated = std::ranges::unique(sorted);
-  sorted.erase(repeated.begin(), repeated.end());
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
 
   std::map<std::pair<std::string_view, std::string_view>, std::vector<std::string_view>> groups;
   std::vector<std::string> parts;

@@ -269,7 +269,7 @@ std::optional<int64_t> Labels::number(std::string_view key) const {
   const auto text = find(key);
   if (!text) return std::nullopt;
   const auto value = parse_count(*text, key);
-  return value ? std::optional(*value) : std::nullopt;
+  return value && *value <= kMostUnits ? std::optional(*value) : std::nullopt;
 }
 
 bool is_device_resource(std::string_view name) {

@@ -13,6 +13,10 @@
 
 namespace exa::kubernetes {
 
+// Bytes of device memory are among the units. More than any node has; what a node claims can be
+// added up without running over.
+inline constexpr int64_t kMostUnits = int64_t{1} << 50;
+
 // The labels of a node, borrowed, sorted by key.
 class Labels {
  public:
@@ -21,7 +25,7 @@ class Labels {
 
   std::optional<std::string_view> find(std::string_view key) const;
   std::string_view get(std::string_view key) const { return find(key).value_or(""); }
-  // A whole number >= 0; nullopt when absent or anything else.
+  // A whole number from 0 to kMostUnits; nullopt when absent or anything else.
   std::optional<int64_t> number(std::string_view key) const;
   const Pairs& pairs() const { return pairs_; }
 

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/quantity.h"
 #include "base/text.h"
+#include "discover/kubernetes_cards.h"
 #include "discover/kubernetes_json.h"
 #include "hardware/catalogue.h"
 
@@ -83,7 +84,8 @@ std::string without_domain(const std::string& name) {
 void read_counters(const json::value& holder, Counters& out) {
   const std::string set(text_or(holder, "counterSet", text_or(holder, "name", "")));
   each_entry(holder, "counters", [&](const std::string& counter, const json::value& value) {
-    out[set + "/" + counter] += amount_of(value, "counter " + counter);
+    int64_t& sum = out[set + "/" + counter];
+    sum = std::min(sum + std::min(amount_of(value, "counter " + counter), kMostUnits), kMostUnits);
   });
 }
 

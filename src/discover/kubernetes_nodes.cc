@@ -121,6 +121,14 @@ KubernetesQuantity quantity(const RawNode& node, std::string_view list, std::str
   return *amount;
 }
 
+int64_t units(const RawNode& node, std::string_view list, std::string_view name,
+              std::string_view text) {
+  const int64_t whole = quantity(node, list, name, text).whole;
+  if (whole <= kMostUnits) return whole;
+  throw Unreadable(fmt::format("node {}: status.{}: {}: {} is out of range", printable(node.name),
+                               list, printable(name), printable(text)));
+}
+
 std::optional<std::string_view> amount_of(const Pairs& amounts, std::string_view name) {
   for (const auto& [key, text] : amounts)
     if (key == name) return text;
@@ -138,10 +146,9 @@ std::vector<Resource> resources_of(const RawNode& node, const Amounts* used) {
     return name == "cpu" || name == "memory";
   };
   for (const auto& [name, text] : node.capacity)
-    if (!is_cpu_or_memory(name)) at(name).capacity = quantity(node, "capacity", name, text).whole;
+    if (!is_cpu_or_memory(name)) at(name).capacity = units(node, "capacity", name, text);
   for (const auto& [name, text] : node.allocatable)
-    if (!is_cpu_or_memory(name))
-      at(name).allocatable = quantity(node, "allocatable", name, text).whole;
+    if (!is_cpu_or_memory(name)) at(name).allocatable = units(node, "allocatable", name, text);
   for (Resource& resource : resources) {
     // a list cut down to allocatable (as in guides): nothing is known to be unhealthy
     if (node.capacity.empty()) resource.capacity = resource.allocatable;

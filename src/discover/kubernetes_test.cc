@@ -518,6 +518,20 @@ TEST(KubernetesReader, AMalformedAmountNamesNodeAndField) {
               testing::AllOf(HasSubstr("n1"), HasSubstr("cpu")));
 }
 
+TEST(KubernetesReader, MoreDevicesThanANodeCanHaveAreRefusedBeforeTheyAreAddedUp) {
+  const std::string message = refused(capture(
+      {{"GET /api/v1/nodes",
+        one_node("", R"("nvidia.com/gpu":"9223372036854775807","nvidia.com/gpu.shared":"8")")}}));
+  EXPECT_THAT(message, HasSubstr("n1"));
+  EXPECT_THAT(message, HasSubstr("nvidia.com/gpu"));
+  EXPECT_THAT(message, HasSubstr("out of range"));
+  // a label is a hint: one that cannot be is as good as none
+  const CardSet cards = one_card_set(
+      R"("nvidia.com/gpu.product":"NVIDIA-L40S","nvidia.com/gpu.count":"9223372036854775807")",
+      R"("nvidia.com/gpu":"2")");
+  EXPECT_EQ(cards.physical, 2);
+}
+
 TEST(KubernetesReader, AMalformedRequestNamesThePod) {
   EXPECT_THAT(
       refused(capture({{"GET /api/v1/nodes", one_node("", "")},

@@ -75,6 +75,8 @@ bool same_word(std::string_view a, std::string_view b) {
 
 std::optional<int64_t> parse_gres_amount(std::string_view text) {
   constexpr std::string_view kUnits = "KMGTP";
+  // more than any node has of anything; sums over the entries of a node stay below int64
+  constexpr int64_t kMostUnits = int64_t{1} << 44;
   int64_t factor = 1;
   if (!text.empty()) {
     const size_t unit = kUnits.find(text.back());
@@ -88,7 +90,7 @@ std::optional<int64_t> parse_gres_amount(std::string_view text) {
   const char* end = text.data() + text.size();
   const auto [stop, status] = std::from_chars(text.data(), end, count);
   if (status != std::errc{} || stop != end) return std::nullopt;
-  if (count > INT64_MAX / factor / 1024) return std::nullopt;
+  if (count > kMostUnits / factor) return std::nullopt;
   return count * factor;
 }
 

@@ -48,7 +48,8 @@ TEST(SlurmGres, ListsAreReadAsSlurmPrintsThem) {
 TEST(SlurmGres, WhatIsNoListFailsByName) {
   for (const std::string text :
        {"gpu:", "gpu:a100:", ":4", "gpu:a100:4(S:0-1", "gpu:a100:4(IDX:0),hp", "gpu:a100:x(S:0)y",
-        "gpu:a100:4,", ",gpu:1", "gpu:a100:-1", "gpu:a100:4.5", "gpu:a100:99999999999999999999",
+        "gpu:a100:9007199254740992", "gpu:9P", "gpu:a100:4,", ",gpu:1", "gpu:a100:-1",
+        "gpu:a100:4.5", "gpu:a100:99999999999999999999",
         "gpu:nvidia_a100-sxm4gpu:nvidia_a100-sxm4-80gb:0(IDX:N/A)", "8/56/0/64"}) {
     const auto entries = parse_gres(text, MissingCount::is_an_error);
     ASSERT_FALSE(entries) << text << " read as " << shown(*entries);

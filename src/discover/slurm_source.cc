@@ -101,8 +101,8 @@ Result<Node> node_of(const SlurmNodeFacts& facts, SlurmContext& context) {
   node.features = texts(facts.features);
   node.partitions = texts(facts.partitions);
   std::ranges::sort(node.partitions);
-  const auto repeated = std::ranges::unique(node.partitions);
-  node.partitions.erase(repeated.begin(), repeated.end());
+  node.partitions.erase(std::unique(node.partitions.begin(), node.partitions.end()),
+                        node.partitions.end());
   node.health = health(facts.state);
   node.state = facts.state_text;
   node.reason = reason_of(facts, node.health, context);

@@ -59,7 +59,7 @@ std::span<const FamilyInfo> families() {
 const FamilyInfo& info(Family family) {
   for (const FamilyInfo& row : kFamilies)
     if (row.family == family) return row;
-  EXA_ASSERT(!"every family has a row");
+  EXA_ASSERT(false && "every family has a row");
 }
 
 std::optional<Family> find_family(std::string_view name) {

@@ -44,7 +44,7 @@ template <typename Value>
 std::string_view name_of(std::span<const Named<Value>> table, Value value) {
   for (const Named<Value>& row : table)
     if (row.value == value) return row.name;
-  EXA_ASSERT(!"every value has a name");
+  EXA_ASSERT(false && "every value has a name");
 }
 
 template <typename Value>

@@ -220,7 +220,7 @@ void read_applicability(const json::value& value, const Place& place,
   }
   // one order, so that the same list written otherwise is no new version
   std::ranges::sort(surfaces);
-  surfaces.erase(std::ranges::unique(surfaces).begin(), surfaces.end());
+  surfaces.erase(std::unique(surfaces.begin(), surfaces.end()), surfaces.end());
   applicability = std::move(surfaces);
 }
 

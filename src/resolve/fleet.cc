@@ -130,7 +130,7 @@ std::vector<std::string> tags_of(const Node& node) {
     if (name == "runtime" || name == "runtime-tag") tags.push_back(value);
   }
   std::ranges::sort(tags);
-  tags.erase(std::ranges::unique(tags).begin(), tags.end());
+  tags.erase(std::unique(tags.begin(), tags.end()), tags.end());
   return tags;
 }
 

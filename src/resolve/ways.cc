@@ -188,7 +188,7 @@ std::string describe(const FleetOffer& offer) {
     case Sharing::mps:
       return "MPS shares";
   }
-  EXA_ASSERT(!"every way of sharing is named");
+  EXA_ASSERT(false && "every way of sharing is named");
 }
 
 }  // namespace exa

@@ -34,6 +34,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     capture.outputs.push_back({std::string(question), {}, 0, std::string(text), ""});
     auto inventory = exa::read_host(capture);
     if (!inventory) continue;
+    // nothing at all is never a reading
+    EXA_ASSERT(!inventory->nodes.empty() || !inventory->unread.empty());
     for (const exa::Node& node : inventory->nodes) {
       EXA_ASSERT(!node.name.empty());
       for (const exa::CardSet& set : node.cards)

@@ -21,6 +21,8 @@ constexpr std::string_view kOneNode =
     "State=IDLE+RESERVED CfgTRES=cpu=64 AllocTRES= CapWatts=n/a\n";
 
 void check(const Inventory& inventory) {
+  // nothing at all is never a reading
+  EXA_ASSERT(!inventory.nodes.empty() || !inventory.unread.empty());
   for (size_t i = 0; i < inventory.nodes.size(); ++i) {
     const Node& node = inventory.nodes[i];
     EXA_ASSERT(!node.name.empty());
