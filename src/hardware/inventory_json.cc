@@ -322,8 +322,8 @@ json::object to_json(const DeviceCount& count) {
       count.mig_profile.empty() ? json::value(nullptr) : json::value(count.mig_profile);
   object["resource"] = count.resource.empty() ? json::value(nullptr) : json::value(count.resource);
   object["physical"] = or_null(count.physical);
-  object["units"] = count.units;
-  object["usable"] = count.usable;
+  object["units"] = or_null(count.units);
+  object["usable"] = or_null(count.usable);
   object["used"] = or_null(count.used);
   object["free"] = or_null(count.free);
   object["stranded"] = or_null(count.stranded);
