@@ -18,21 +18,48 @@ void add(Amount& sum, Amount part) {
     sum.reset();
 }
 
+// One way of asking, with the number of units open where nothing listed them.
+struct Counted {
+  Offer offer;
+  Amount units;
+};
+
 // Cards that no plugin or driver offers still exist; nothing of them can be asked for.
-std::vector<Offer> offers_of(const CardSet& cards) {
-  if (!cards.offers.empty()) return cards.offers;
+std::vector<Counted> offers_of(const CardSet& cards) {
+  std::vector<Counted> offers;
+  for (const Offer& offer : cards.offers) offers.push_back({offer, offer.units});
+  for (const Sharing sharing : cards.offers_unread) {
+    // One row stands for cards of which nothing at all is known; MIG alone is known to be on.
+    if (sharing == Sharing::mig && cards.offers_unread.size() > 1) continue;
+    Offer unread;
+    unread.sharing = sharing;
+    offers.push_back({unread, std::nullopt});
+  }
+  if (!offers.empty()) return offers;
   Offer nothing;
   nothing.used = 0;
   nothing.free = 0;
-  return {nothing};
+  return {{nothing, 0}};
+}
+
+// Whole cards that no job holds and that are not free: they carry shares in use.
+Amount carrying_shares(const Offer& offer) {
+  if (offer.sharing != Sharing::whole) return 0;
+  if (!offer.used || !offer.free) return std::nullopt;
+  return std::max<int64_t>(0, offer.units - *offer.used - *offer.free);
 }
 
 // What is free on a node without cpu or memory cannot be had by any job.
-Amount stranded_on(const Node& node, Amount free) {
-  if (free == 0) return 0;
-  if (node.cpu_free_milli == 0 || node.memory_free_bytes == 0) return free;
-  if (node.cpu_free_milli && node.memory_free_bytes) return 0;
-  return std::nullopt;
+Amount stranded_on(const Node& node, const Offer& offer) {
+  const Amount free = offer.free;
+  Amount stranded = carrying_shares(offer);
+  if (!free) return std::nullopt;
+  if (free == 0) return stranded;
+  if (node.cpu_free_milli == 0 || node.memory_free_bytes == 0)
+    add(stranded, free);
+  else if (!node.cpu_free_milli || !node.memory_free_bytes)
+    stranded.reset();
+  return stranded;
 }
 
 struct Row {
@@ -40,7 +67,8 @@ struct Row {
   const Node* last_node = nullptr;
 };
 
-void add_offer(Row& row, const Node& node, const Offer& offer, Amount cards) {
+void add_offer(Row& row, const Node& node, const Counted& counted, Amount cards) {
+  const Offer& offer = counted.offer;
   DeviceCount& count = row.count;
   if (row.last_node == nullptr)
     count.resource = offer.resource;
@@ -50,30 +78,32 @@ void add_offer(Row& row, const Node& node, const Offer& offer, Amount cards) {
   row.last_node = &node;
 
   add(count.physical, cards);
-  count.units += offer.units;
+  add(count.units, counted.units);
   add(count.used, offer.used);
   if (!node.usable()) return;
-  count.usable += offer.units;
+  add(count.usable, counted.units);
   add(count.free, offer.free);
-  add(count.stranded, stranded_on(node, offer.free));
+  add(count.stranded, stranded_on(node, offer));
 }
 
 Row empty_row(const Key& key) {
   Row row;
   std::tie(row.count.family, row.count.model, row.count.sharing, row.count.mig_profile) = key;
+  row.count.units = row.count.usable = 0;
   row.count.physical = row.count.used = row.count.free = row.count.stranded = 0;
   return row;
 }
 
 void add_cards(std::map<Key, Row>& rows, const Node& node, const CardSet& cards) {
   const std::string& model = cards.model.empty() ? cards.reported : cards.model;
-  // Offers are cut from the same cards, which therefore count once.
-  Amount not_yet_counted = cards.physical;
-  for (const Offer& offer : offers_of(cards)) {
-    const Key key(cards.family, model, offer.sharing, offer.mig_profile);
-    const auto row = rows.try_emplace(key, empty_row(key)).first;
-    add_offer(row->second, node, offer, not_yet_counted);
-    not_yet_counted = 0;
+  // Offers are cut from the same cards: every row shows them, and none shows them twice.
+  std::vector<Row*> counted;
+  for (const Counted& one : offers_of(cards)) {
+    const Key key(cards.family, model, one.offer.sharing, one.offer.mig_profile);
+    Row* row = &rows.try_emplace(key, empty_row(key)).first->second;
+    const bool again = std::ranges::find(counted, row) != counted.end();
+    add_offer(*row, node, one, again ? Amount(0) : cards.physical);
+    counted.push_back(row);
   }
 }
 

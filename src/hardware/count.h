@@ -17,12 +17,16 @@ struct DeviceCount {
   Sharing sharing = Sharing::whole;
   std::string mig_profile;
   std::string resource;  // as asked for; empty when spelled differently from node to node
-  std::optional<int64_t> physical;  // cards; counted once per card set, on its first row
-  int64_t units = 0;                // all nodes
-  int64_t usable = 0;               // units on usable nodes
-  std::optional<int64_t> used;      // all nodes
-  std::optional<int64_t> free;      // free units on usable nodes
-  std::optional<int64_t> stranded;  // free on usable nodes that have no cpu or no memory left
+  // Cards behind the units. Rows that are alternatives of the same cards each show all of them:
+  // never add up the physical of several rows of one model.
+  std::optional<int64_t> physical;
+  std::optional<int64_t> units;   // all nodes; unknown where cards were seen and their offers not
+  std::optional<int64_t> usable;  // units on usable nodes
+  std::optional<int64_t> used;    // all nodes
+  std::optional<int64_t> free;    // free units on usable nodes
+  // On usable nodes and not to be had by any job: free where no cpu or no memory is left, or (not
+  // in `free`) whole cards that nobody holds but whose shares are in use.
+  std::optional<int64_t> stranded;
   int64_t nodes = 0;
 
   bool operator==(const DeviceCount&) const = default;

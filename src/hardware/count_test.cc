@@ -115,9 +115,10 @@ TEST(Count, AlternativesOfTheSameCardsAreNotAddedUp) {
   EXPECT_EQ(total.devices[0].physical, 4);
   EXPECT_EQ(total.devices[0].units, 2);
   EXPECT_EQ(total.devices[1].mig_profile, "1g.10gb");
-  EXPECT_EQ(total.devices[1].physical, 0);
+  EXPECT_EQ(total.devices[1].physical, 4);
   EXPECT_EQ(total.devices[1].free, 4);
   EXPECT_EQ(total.devices[2].mig_profile, "3g.40gb");
+  EXPECT_EQ(total.devices[2].physical, 4);
   EXPECT_EQ(total.devices[2].free, 2);
 }
 
@@ -130,8 +131,10 @@ TEST(Count, ACardWhoseSharesAreInUseIsNotFreeWhole) {
   ASSERT_THAT(total.devices, SizeIs(2));
   EXPECT_EQ(total.devices[0].free, 1);
   EXPECT_EQ(total.devices[0].physical, 2);
+  EXPECT_EQ(total.devices[0].stranded, 1) << "nobody holds the card, and nobody can have it whole";
   EXPECT_EQ(total.devices[1].free, 12);
-  EXPECT_EQ(total.devices[1].physical, 0);
+  EXPECT_EQ(total.devices[1].stranded, 0);
+  EXPECT_EQ(total.devices[1].physical, 2);
 }
 
 TEST(Count, UnknownStaysUnknown) {
@@ -144,6 +147,27 @@ TEST(Count, UnknownStaysUnknown) {
   EXPECT_EQ(l4.usable, 8);
   EXPECT_EQ(l4.used, std::nullopt);
   EXPECT_EQ(l4.free, std::nullopt);
+}
+
+TEST(Count, WhereFreeIsUnknownStrandedIsToo) {
+  const CapacityCount total =
+      count({node(Health::usable, {cards("L4", 4, {whole(4, std::nullopt)})})});
+  EXPECT_EQ(total.devices[0].stranded, std::nullopt);
+}
+
+TEST(Count, CardsWhoseOffersWereNotReadAreNotZeroUnits) {
+  CardSet on_the_bus = cards("L4", 2, {});
+  on_the_bus.offers_unread = {Sharing::whole, Sharing::mig};
+  CardSet in_mig_mode = cards("A100-SXM4-80GB", 1, {});
+  in_mig_mode.offers_unread = {Sharing::mig};
+  const CapacityCount total = count({node(Health::usable, {on_the_bus, in_mig_mode})});
+  ASSERT_THAT(total.devices, SizeIs(2));
+  for (const DeviceCount& device : total.devices) {
+    EXPECT_EQ(device.units, std::nullopt) << device.model;
+    EXPECT_EQ(device.usable, std::nullopt) << device.model;
+    EXPECT_EQ(device.free, std::nullopt) << device.model;
+    EXPECT_EQ(device.sharing, device.model == "L4" ? Sharing::whole : Sharing::mig);
+  }
 }
 
 TEST(Count, WhatAnUnusableNodeDoesNotSayLeavesFreeKnown) {

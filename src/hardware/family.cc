@@ -68,6 +68,13 @@ std::optional<Family> find_family(std::string_view name) {
   return std::nullopt;
 }
 
+std::vector<Family> device_families() {
+  std::vector<Family> list;
+  for (const FamilyInfo& row : kFamilies)
+    if (row.askable && row.family != Family::cpu) list.push_back(row.family);
+  return list;
+}
+
 std::vector<std::string> askable_family_names() {
   std::vector<std::string> names;
   for (const FamilyInfo& row : kFamilies)

@@ -30,5 +30,6 @@ std::span<const FamilyInfo> families();
 const FamilyInfo& info(Family family);
 std::optional<Family> find_family(std::string_view name);  // exact document spelling
 std::vector<std::string> askable_family_names();
+std::vector<Family> device_families();  // those that a profile may ask devices of
 
 }  // namespace exa

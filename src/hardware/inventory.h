@@ -39,12 +39,17 @@ struct Offer {
 // Cards of one model in one node.
 struct CardSet {
   Family family = Family::other;
+  // The source does not say whose devices these are: family is then `other` and means "any".
+  bool family_unread = false;
   std::string reported;             // the model as the tool printed it; empty: not reported
   std::string model;                // canonical catalogue name; empty: unknown or not a single one
   std::optional<int64_t> physical;  // cards; unknown where only slices are counted
   std::optional<int64_t> memory_bytes;  // per card, as reported
   std::vector<Offer> offers;  // empty: present but nothing can be asked for (no plugin, no driver)
-  std::string remark;         // why something is not as it seems ("1 of 8 unhealthy")
+  // Ways of sharing in which these cards may be asked for, unknown how often: no tool listed them,
+  // or MIG is on and its instances were not listed.
+  std::vector<Sharing> offers_unread;
+  std::string remark;  // why something is not as it seems ("1 of 8 unhealthy")
 
   bool operator==(const CardSet&) const = default;
 };
@@ -91,6 +96,9 @@ struct Node {
   std::optional<int64_t>
       memory_free_bytes;  // not asked for by jobs; not the operating system's view
   std::vector<CardSet> cards;
+  // Families of which the node may have devices that are not in `cards`, because nothing that was
+  // read lists them; sorted, unique.
+  std::vector<Family> devices_unread;
   std::vector<Software> software;
   std::string zone;
   std::string region;

@@ -17,6 +17,20 @@ void put(json::object& object, std::string_view key, const std::vector<std::stri
   if (!texts.empty()) object[key] = json::array(texts.begin(), texts.end());
 }
 
+void put(json::object& object, std::string_view key, const std::vector<Sharing>& ways) {
+  if (ways.empty()) return;
+  json::array names;
+  for (const Sharing way : ways) names.emplace_back(name(way));
+  object[key] = std::move(names);
+}
+
+void put(json::object& object, std::string_view key, const std::vector<Family>& families) {
+  if (families.empty()) return;
+  json::array names;
+  for (const Family family : families) names.emplace_back(info(family).name);
+  object[key] = std::move(names);
+}
+
 template <typename T>
 json::array array_of(const std::vector<T>& values, json::object (*make)(const T&)) {
   json::array array;
@@ -39,12 +53,14 @@ json::object offer_json(const Offer& offer) {
 json::object cards_json(const CardSet& cards) {
   json::object object;
   object["family"] = info(cards.family).name;
+  if (cards.family_unread) object["family_unread"] = true;
   put(object, "reported", cards.reported);
   put(object, "model", cards.model);
   put(object, "physical", cards.physical);
   put(object, "memory_bytes", cards.memory_bytes);
   put(object, "remark", cards.remark);
   object["offers"] = array_of(cards.offers, offer_json);
+  put(object, "offers_unread", cards.offers_unread);
   return object;
 }
 
@@ -73,6 +89,12 @@ class Reader {
     if (value == nullptr) return {};
     if (!value->is_string()) return problem(key, "is not a text"), std::string();
     return std::string(value->get_string());
+  }
+  bool flag(std::string_view key) {
+    const json::value* value = member(key);
+    if (value == nullptr) return false;
+    if (!value->is_bool()) return problem(key, "is neither true nor false"), false;
+    return value->get_bool();
   }
   std::optional<int64_t> number(std::string_view key) {
     const json::value* value = member(key);
@@ -108,6 +130,14 @@ class Reader {
       result.push_back(std::move(*one));
     }
     return result;
+  }
+  template <typename T, typename F>
+  std::vector<T> all_named(std::string_view key, F find) {
+    return list<T>(key, [&](const json::value& value) -> Result<T> {
+      const auto found = value.is_string() ? find(value.get_string()) : std::nullopt;
+      if (!found) return fail(Code::unreadable_output, "is not one of the known words");
+      return *found;
+    });
   }
   template <typename T, typename F>
   T named(std::string_view key, F find, T otherwise) {
@@ -155,12 +185,14 @@ Result<CardSet> read_cards(const json::value& value) {
   Reader reader(value, "cards");
   CardSet cards;
   cards.family = reader.named("family", find_family, Family::other);
+  cards.family_unread = reader.flag("family_unread");
   cards.reported = reader.text("reported");
   cards.model = reader.text("model");
   cards.physical = reader.number("physical");
   cards.memory_bytes = reader.number("memory_bytes");
   cards.remark = reader.text("remark");
   cards.offers = reader.list<Offer>("offers", read_offer);
+  cards.offers_unread = reader.all_named<Sharing>("offers_unread", find_sharing);
   return reader.done(std::move(cards));
 }
 
@@ -216,6 +248,7 @@ Result<Node> read_node(const json::value& value) {
   node.memory_bytes = reader.number("memory_bytes");
   node.memory_free_bytes = reader.number("memory_free_bytes");
   node.cards = reader.list<CardSet>("cards", read_cards);
+  node.devices_unread = reader.all_named<Family>("devices_unread", find_family);
   node.software = reader.list<Software>("software", read_software);
   node.zone = reader.text("zone");
   node.region = reader.text("region");
@@ -247,6 +280,7 @@ json::object to_json(const Node& node) {
   put(object, "memory_bytes", node.memory_bytes);
   put(object, "memory_free_bytes", node.memory_free_bytes);
   if (!node.cards.empty()) object["cards"] = array_of(node.cards, cards_json);
+  put(object, "devices_unread", node.devices_unread);
   if (!node.software.empty()) object["software"] = array_of(node.software, software_json);
   put(object, "zone", node.zone);
   put(object, "region", node.region);
@@ -288,8 +322,8 @@ json::object to_json(const DeviceCount& count) {
       count.mig_profile.empty() ? json::value(nullptr) : json::value(count.mig_profile);
   object["resource"] = count.resource.empty() ? json::value(nullptr) : json::value(count.resource);
   object["physical"] = or_null(count.physical);
-  object["units"] = count.units;
-  object["usable"] = count.usable;
+  object["units"] = or_null(count.units);
+  object["usable"] = or_null(count.usable);
   object["used"] = or_null(count.used);
   object["free"] = or_null(count.free);
   object["stranded"] = or_null(count.stranded);

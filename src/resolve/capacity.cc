@@ -73,14 +73,20 @@ Dimension device_dimension(const Shape& shape, const Fleet& fleet, const Compari
     const std::vector<Way> ways = ways_of(shape, fleet, nodes, comparisons);
     const int64_t most = most_devices(ways);
     if (!nodes.usable()) {
-      elsewhere.unusable = saturating_sum(elsewhere.unusable, saturating_product(most, count));
+      if (most != kNotCounted)
+        elsewhere.unusable = saturating_sum(elsewhere.unusable, saturating_product(most, count));
       continue;
     }
-    add(dimension.total, saturating_product(most, count));
-    dimension.largest = std::max(*dimension.largest, most);
+    if (most == kNotCounted) {
+      dimension.largest.reset();
+      dimension.total.reset();
+    } else {
+      add(dimension.total, saturating_product(most, count));
+      if (dimension.largest) dimension.largest = std::max(*dimension.largest, most);
+    }
     if (most >= shape.gpu_count) dimension.nodes_that_have += count;
     for (const FleetGroup& group : nodes.groups) {
-      if (group.family != shape.accelerator_family) continue;
+      if (!group.may_be(shape.accelerator_family)) continue;
       for (const FleetOffer& offer : group.offers)
         if (offer.units > 0 && !is_among(ways, offer)) {
           int64_t& units = elsewhere.otherwise[describe(offer)];

@@ -60,6 +60,15 @@ unsigned weight(ClaimSet claims) {
   return weight;
 }
 
+ClaimSet borne_out_by_all(const Fit& fit) {
+  ClaimSet claims = kAllClaims;
+  for (const ClassFit& row : fit.classes)
+    for (size_t silence = 0; silence < kSilences; ++silence)
+      if (row.holding.at(silence) > 0)
+        for (const Way& way : row.ways) claims &= borne_out(way, silence);
+  return claims;
+}
+
 }  // namespace
 
 ClaimSet silent_claims(size_t silence) {
@@ -76,7 +85,7 @@ Fit fit(const Shape& shape, const Fleet& fleet, const Comparisons& comparisons) 
     if (!nodes.usable()) continue;
     ClassFit row{&nodes, ways_of(shape, fleet, nodes, comparisons), {}};
     std::erase_if(row.ways, [&](const Way& way) {
-      return way.offer != nullptr && way.devices < shape.gpu_count;
+      return (way.offer != nullptr || way.unread) && way.devices < shape.gpu_count;
     });
     if (row.ways.empty()) continue;
     row.holding = count_holding(fleet, nodes, needs);
@@ -107,9 +116,12 @@ ClaimSet best_claims(const Fit& fit, ClaimSet claimed, int64_t nodes) {
   const auto rank = [](ClaimSet claims) {
     return std::pair(std::popcount(claims), weight(claims));
   };
-  // every subset of the claims: at most 128
-  for (unsigned part = claimed; part != 0; part = (part - 1) & claimed) {
-    const auto claims = static_cast<ClaimSet>(part);
+  // What every way bears out belongs to the best set whatever else does; of the rest, every subset.
+  const ClaimSet always = borne_out_by_all(fit) & claimed;
+  const auto open = static_cast<ClaimSet>(claimed & ~always);
+  best = always;
+  for (unsigned part = open; part != 0; part = (part - 1) & open) {
+    const auto claims = static_cast<ClaimSet>(part | always);
     if (rank(claims) > rank(best) && nodes_bearing_out(fit, claims) >= nodes) best = claims;
   }
   return best;

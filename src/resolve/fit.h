@@ -56,6 +56,7 @@ std::vector<FieldVerdict> verdicts_of(const Shape& shape, const Fleet& fleet,
 std::vector<FieldVerdict> verdicts_of_unchecked(const Shape& shape);
 std::vector<FieldVerdict> verdicts_of_missing(const Shape& shape, const Fleet& fleet,
                                               const Comparisons& comparisons,
-                                              const std::vector<Dimension>& missing);
+                                              const std::vector<Dimension>& missing,
+                                              int64_t fitting_nodes);
 
 }  // namespace exa

@@ -29,7 +29,7 @@ class Numbers {
   std::map<Value, uint32_t> numbers_;
 };
 
-using ModelKey = std::tuple<Family, std::string, std::optional<int64_t>>;
+using ModelKey = std::tuple<Family, bool, std::string, std::optional<int64_t>>;
 using ProvisionKey =
     std::pair<std::vector<std::pair<std::string, std::string>>, std::vector<std::string>>;
 
@@ -42,10 +42,12 @@ struct NodeOffer {
 
 struct NodeGroup {
   Family family = Family::other;
+  bool family_unread = false;
   uint32_t model = 0;
   bool named = false;
   std::optional<int64_t> physical;
   std::vector<NodeOffer> offers;
+  std::vector<Sharing> offers_unread;
 };
 
 // Everything about a node that must be equal within a class, as numbers; and its own free units.
@@ -95,6 +97,9 @@ void merge(NodeGroup& group, NodeGroup other) {
     group.physical = saturating_sum(*group.physical, *other.physical);
   else
     group.physical.reset();
+  for (const Sharing way : other.offers_unread)
+    if (std::ranges::find(group.offers_unread, way) == group.offers_unread.end())
+      group.offers_unread.push_back(way);
   for (NodeOffer& offer : other.offers) {
     if (NodeOffer* same = find_offer(group.offers, offer)) {
       same->units = saturating_sum(same->units, offer.units);
@@ -168,8 +173,13 @@ class Builder {
 
   void add_cards(const CardSet& cards, std::vector<NodeGroup>& groups) {
     const std::string& text = cards.model.empty() ? cards.reported : cards.model;
-    NodeGroup group{cards.family, models_.of({cards.family, text, cards.memory_bytes}),
-                    !text.empty(), cards.physical, offers_of(cards)};
+    NodeGroup group{cards.family,
+                    cards.family_unread,
+                    models_.of({cards.family, cards.family_unread, text, cards.memory_bytes}),
+                    !text.empty(),
+                    cards.physical,
+                    offers_of(cards),
+                    cards.offers_unread};
     const auto same = std::ranges::find_if(
         groups, [&](const NodeGroup& other) { return other.named && other.model == group.model; });
     if (same == groups.end())
@@ -181,8 +191,12 @@ class Builder {
   std::vector<int64_t> key_of(const Node& node, const NodeReading& reading) {
     std::vector<int64_t> key = {static_cast<int64_t>(node.health), reading.provision,
                                 reading.taints};
+    key.push_back(static_cast<int64_t>(node.devices_unread.size()));
+    for (const Family family : node.devices_unread) key.push_back(static_cast<int64_t>(family));
     for (const NodeGroup& group : reading.groups) {
       key.push_back(group.model);
+      key.push_back(static_cast<int64_t>(group.offers_unread.size()));
+      for (const Sharing way : group.offers_unread) key.push_back(static_cast<int64_t>(way));
       key.push_back(group.physical.value_or(kNotSaid));
       key.push_back(static_cast<int64_t>(group.offers.size()));
       for (const NodeOffer& offer : group.offers) {
@@ -204,6 +218,7 @@ class Builder {
     const NodeReading& reading = readings[members.front()];
     FleetClass row;
     row.health = inventory_.nodes[members.front()].health;
+    row.devices_unread = inventory_.nodes[members.front()].devices_unread;
     row.provision = reading.provision;
     row.taints = reading.taints;
     row.first = fleet_.cpu_milli.size();
@@ -217,7 +232,8 @@ class Builder {
   FleetGroup add_group(size_t g, const std::vector<size_t>& members,
                        const std::vector<NodeReading>& readings) {
     const NodeGroup& like = readings[members.front()].groups[g];
-    FleetGroup group{like.family, like.model, like.physical, {}};
+    FleetGroup group{like.family, like.family_unread, like.model, like.physical,
+                     {},          like.offers_unread};
     for (size_t o = 0; o < like.offers.size(); ++o) {
       const NodeOffer& offer = like.offers[o];
       group.offers.push_back({offer.sharing, offer.mig_profile, offer.units, fleet_.free.size()});
@@ -244,8 +260,8 @@ class Builder {
   }
 
   void finish() {
-    for (const auto& [family, text, memory] : models_.take())
-      fleet_.models.push_back({family, text, memory});
+    for (const auto& [family, family_unread, text, memory] : models_.take())
+      fleet_.models.push_back({family, family_unread, text, memory});
     for (auto& [software, tags] : provisions_.take()) {
       Provision& provision = fleet_.provisions.emplace_back();
       for (const auto& [product, version] : software)
@@ -276,7 +292,16 @@ class Builder {
 }  // namespace
 
 bool Fleet::has_family(Family family) const {
-  return std::ranges::any_of(models, [&](const FleetModel& m) { return m.family == family; });
+  return std::ranges::any_of(
+      models, [&](const FleetModel& m) { return m.family == family && !m.family_unread; });
+}
+
+bool Fleet::may_have_family(Family family) const {
+  const auto leaves_open = [&](const FleetClass& row) {
+    return std::ranges::find(row.devices_unread, family) != row.devices_unread.end();
+  };
+  return has_family(family) || std::ranges::any_of(models, &FleetModel::family_unread) ||
+         std::ranges::any_of(classes, leaves_open);
 }
 
 Fleet build_fleet(const Inventory& inventory) {

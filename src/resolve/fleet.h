@@ -28,7 +28,8 @@ struct FleetOffer {
 // What was seen of a device's model. Equal texts with different memory are different models.
 struct FleetModel {
   Family family = Family::other;
-  std::string text;  // canonical, else as reported; empty: not reported
+  bool family_unread = false;  // may be of any family
+  std::string text;            // canonical, else as reported; empty: not reported
   std::optional<int64_t> memory_bytes;
 };
 
@@ -36,9 +37,13 @@ struct FleetModel {
 // own: nobody has seen that they are alike.
 struct FleetGroup {
   Family family = Family::other;
-  uint32_t model = 0;               // Fleet::models
-  std::optional<int64_t> physical;  // cards per node
-  std::vector<FleetOffer> offers;   // alternatives, never added up
+  bool family_unread = false;
+  uint32_t model = 0;                  // Fleet::models
+  std::optional<int64_t> physical;     // cards per node
+  std::vector<FleetOffer> offers;      // alternatives, never added up
+  std::vector<Sharing> offers_unread;  // further alternatives, unknown how many units
+
+  bool may_be(Family asked) const { return family_unread || family == asked; }
 };
 
 // What a node says about its software.
@@ -50,9 +55,10 @@ struct Provision {
 struct FleetClass {
   Health health = Health::unknown;
   std::vector<FleetGroup> groups;
-  uint32_t provision = 0;  // Fleet::provisions
-  uint32_t taints = 0;     // Fleet::taints
-  size_t first = 0;        // its nodes are [first, first + count) of the columns
+  std::vector<Family> devices_unread;  // families of which the nodes may have more than the groups
+  uint32_t provision = 0;              // Fleet::provisions
+  uint32_t taints = 0;                 // Fleet::taints
+  size_t first = 0;                    // its nodes are [first, first + count) of the columns
   size_t count = 0;
   int64_t most_cpu_milli = kNotSaid;
   int64_t most_memory_bytes = kNotSaid;
@@ -81,7 +87,9 @@ struct Fleet {
   std::vector<std::pair<Health, int64_t>> unusable;  // in the enum's order, only those that occur
   std::vector<Unread> unread;
 
-  bool has_family(Family family) const;  // on any node, usable or not
+  // On any node, usable or not: has_family was seen; may_have_family is not ruled out by what was.
+  bool has_family(Family family) const;
+  bool may_have_family(Family family) const;
 };
 
 Fleet build_fleet(const Inventory& inventory);

@@ -17,8 +17,9 @@ Free enough(int64_t free, int64_t needed) {
 
 // What a way needs of the class's column of free units.
 struct FreeUnits {
-  const int32_t* column = nullptr;  // nullptr: no device needed
+  const int32_t* column = nullptr;  // nullptr: no device needed, or none was read
   int64_t needed = 0;
+  bool unread = false;
 };
 
 std::vector<FreeUnits> free_units(const Shape& shape, const Fleet& fleet, const ClassFit& row,
@@ -27,7 +28,7 @@ std::vector<FreeUnits> free_units(const Shape& shape, const Fleet& fleet, const 
   for (const Way& way : row.ways) {
     if (!covers(borne_out(way, silence), claims)) continue;
     if (way.offer == nullptr)
-      result.emplace_back();
+      result.push_back({nullptr, 0, way.unread});
     else
       result.push_back({fleet.free.data() + way.offer->free_at,
                         saturating_product(shape.gpu_count, way.units_each)});
@@ -37,8 +38,12 @@ std::vector<FreeUnits> free_units(const Shape& shape, const Fleet& fleet, const 
 
 Free devices_free(const std::vector<FreeUnits>& ways, size_t i) {
   Free best = Free::no;
-  for (const FreeUnits& way : ways)
-    best = std::max(best, way.column == nullptr ? Free::yes : enough(way.column[i], way.needed));
+  for (const FreeUnits& way : ways) {
+    const Free one = way.unread              ? Free::unknown
+                     : way.column == nullptr ? Free::yes
+                                             : enough(way.column[i], way.needed);
+    best = std::max(best, one);
+  }
   return best;
 }
 

@@ -15,12 +15,10 @@ namespace {
 
 using namespace sample;
 
-const std::vector<std::string> kFieldOrder = {"accelerator_model_hint",
-                                              "gpu_fraction",
-                                              "mig_profile",
-                                              "cpu",
-                                              "memory_gb",
-                                              "driver_tag",
+const std::vector<std::string> kFieldOrder = {"accelerator_family", "accelerator_model_hint",
+                                              "gpu_count",          "gpu_fraction",
+                                              "mig_profile",        "cpu",
+                                              "memory_gb",          "driver_tag",
                                               "runtime_tag"};
 
 enum class Free { no, unknown, yes };
@@ -56,6 +54,8 @@ struct Pile {  // offers of one sharing and profile over the card sets of one mo
 };
 
 struct Group {
+  bool family_unread = false;
+  std::set<Sharing> unread;
   std::string model;
   std::optional<int64_t> physical = 0;
   std::map<std::pair<Sharing, std::string>, Pile> piles;
@@ -64,11 +64,15 @@ struct Group {
 std::vector<Group> groups_of(const Node& node, Family family) {
   std::vector<Group> groups;
   for (const CardSet& set : node.cards) {
-    if (set.family != family) continue;
+    if (set.family != family && !set.family_unread) continue;
     Group* group = nullptr;
     for (Group& other : groups)
-      if (!set.reported.empty() && other.model == set.reported) group = &other;
-    if (group == nullptr) group = &groups.emplace_back(Group{set.reported, 0, {}});
+      if (!set.reported.empty() && other.model == set.reported &&
+          other.family_unread == set.family_unread)
+        group = &other;
+    if (group == nullptr)
+      group = &groups.emplace_back(Group{set.family_unread, {}, set.reported, 0, {}});
+    group->unread.insert(set.offers_unread.begin(), set.offers_unread.end());
     if (group->physical && set.physical)
       *group->physical += *set.physical;
     else
@@ -88,6 +92,7 @@ std::vector<Group> groups_of(const Node& node, Family family) {
 void add_group_options(const Shape& shape, const Group& group, const Option& base,
                        std::vector<Option>& options) {
   Option common = base;
+  if (group.family_unread) common.open.insert("accelerator_family");
   if (!shape.accelerator_model_hint.empty()) {
     const Match match = match_model(shape.accelerator_model_hint, group.model);
     if (match != Match::confirmed) common.open.insert("accelerator_model_hint");
@@ -98,6 +103,19 @@ void add_group_options(const Shape& shape, const Group& group, const Option& bas
     return;
   }
   const bool fractional = shape.gpu_fraction_milli < 1000;
+  const bool sliced = !shape.mig_profile.empty();
+  for (const Sharing sharing : group.unread) {
+    if (sharing != Sharing::whole && !fractional && !sliced) continue;
+    const int64_t most = sharing == Sharing::whole || group.physical == 0 ? 0 : 1'000'000;
+    if (std::max(most, group.physical.value_or(1'000'000)) < shape.gpu_count) continue;
+    Option option = common;
+    option.open.insert("gpu_count");
+    if (fractional) option.open.insert("gpu_fraction");
+    if (sliced) option.open.insert("mig_profile");
+    if (sliced && lacks(group.model, shape.mig_profile)) option.contradicted.insert("mig_profile");
+    option.now = std::min(option.now, Free::unknown);
+    options.push_back(option);
+  }
   for (const auto& [kind, pile] : group.piles) {
     const auto& [sharing, profile] = kind;
     Option option = common;
@@ -156,6 +174,17 @@ std::vector<Option> options_of(const Shape& shape, const Node& node, size_t inde
   std::vector<Option> options;
   for (const Group& group : groups_of(node, shape.accelerator_family))
     add_group_options(shape, group, base, options);
+  if (std::ranges::find(node.devices_unread, shape.accelerator_family) !=
+      node.devices_unread.end()) {
+    Option option = base;
+    option.open.insert("accelerator_family");
+    if (!shape.accelerator_model_hint.empty()) option.open.insert("accelerator_model_hint");
+    if (shape.gpu_count > 0) option.open.insert("gpu_count");
+    if (shape.gpu_fraction_milli < 1000) option.open.insert("gpu_fraction");
+    if (!shape.mig_profile.empty()) option.open.insert("mig_profile");
+    option.now = std::min(option.now, Free::unknown);
+    options.push_back(option);
+  }
   return options;
 }
 
@@ -278,12 +307,19 @@ class Cases {
     if (one_in(2)) n.software = {{"cuda", any<std::string>({"12", "12.2", "12.4", "12.6"})}};
     if (one_in(3)) n.features = {"pt-2"};
     for (int64_t sets = below(3); sets > 0; --sets) n.cards.push_back(card_set());
+    if (one_in(8)) n.devices_unread = {Family::nvidia};
+    if (one_in(16)) n.devices_unread.push_back(Family::amd);
     return n;
   }
 
   CardSet card_set() {
     CardSet set;
     set.family = any({Family::nvidia, Family::nvidia, Family::nvidia, Family::amd});
+    if (one_in(6)) {
+      set.family = Family::other;
+      set.family_unread = true;
+    }
+    if (one_in(6)) set.offers_unread = {any({Sharing::whole, Sharing::mig})};
     set.reported =
         any<std::string>({"", "a100", "A100-SXM4-80GB", "A100-PCIE-40GB", "V100-SXM2-16GB"});
     set.physical = maybe(any<int64_t>({1, 2, 4}));

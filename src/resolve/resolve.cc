@@ -95,7 +95,9 @@ std::vector<std::string> remark_on_models(const Shape& shape, const Fleet& fleet
   for (const ClassFit& row : fit.classes) {
     std::map<std::string, std::vector<Way>> by_model;
     for (const Way& way : row.ways)
-      by_model[describe(fleet.models[way.group->model])].push_back(way);
+      by_model[way.group == nullptr ? "devices that were not read"
+                                    : describe(fleet.models[way.group->model])]
+          .push_back(way);
     for (auto& [model, ways] : by_model)
       nodes[model] += nodes_of_class({row.nodes, std::move(ways), row.holding}, claims);
   }
@@ -151,8 +153,11 @@ std::string fitting(const Resolution& answer) {
 }
 
 std::string degraded_reason(const Resolution& answer) {
-  return fmt::format("{}, {} can hold the coarse ask; not confirmed: {}", when(*answer.seen),
-                     fitting(answer), join(answer.unconfirmed, ", "));
+  const bool devices_open = std::ranges::any_of(answer.unconfirmed, [](const std::string& field) {
+    return field == "accelerator_family" || field == "gpu_count";
+  });
+  return fmt::format("{}, {} {} hold the coarse ask; not confirmed: {}", when(*answer.seen),
+                     fitting(answer), devices_open ? "may" : "can", join(answer.unconfirmed, ", "));
 }
 
 std::string capitalised(std::string text) {
@@ -187,18 +192,19 @@ void refuse(const ResolveInput& input, const Comparisons& comparisons, const Fit
             Resolution& answer) {
   const Shape& shape = input.shape;
   const Fleet& fleet = *input.seen.fleet;
-  const bool known_family =
-      shape.accelerator_family == Family::cpu || fleet.has_family(shape.accelerator_family);
+  const bool possible_family =
+      shape.accelerator_family == Family::cpu || fleet.may_have_family(shape.accelerator_family);
   answer.status = Status::unresolvable;
-  answer.cause = known_family ? Cause::capacity : Cause::no_such_family;
+  answer.cause = possible_family ? Cause::capacity : Cause::no_such_family;
   answer.missing = missing_dimensions(shape, fleet, comparisons, fit);
-  answer.verdicts = verdicts_of_missing(shape, fleet, comparisons, answer.missing);
+  answer.verdicts = verdicts_of_missing(shape, fleet, comparisons, answer.missing, fit.nodes);
   list_unconfirmed(answer);
-  answer.reason = capitalised(
-      known_family ? capacity_reason(answer)
-                   : fmt::format("{}, {} has no {} device on any of its {} {}", when(*answer.seen),
-                                 input.target, info(shape.accelerator_family).name, fleet.nodes,
-                                 plural(fleet.nodes, "node", "nodes")));
+  answer.reason =
+      capitalised(possible_family ? capacity_reason(answer)
+                                  : fmt::format("{}, {} has no {} device on any of its {} {}",
+                                                when(*answer.seen), input.target,
+                                                info(shape.accelerator_family).name, fleet.nodes,
+                                                plural(fleet.nodes, "node", "nodes")));
 }
 
 Cause cause_of(const Resolution& answer) {

@@ -4,6 +4,9 @@
 // The order of the answer: no target -> unchecked; never discovered -> unchecked; the usable nodes
 // cannot hold the ask -> unresolvable; some claim not seen -> degraded; else verified.
 //
+// A device of a family that was not told may be of the one asked for, and a node whose devices were
+// not read may have them: such an ask is degraded, with accelerator_family or gpu_count open.
+//
 // The ask is per node: `nodes` distinct usable nodes, each with gpu_count devices of one model, cpu
 // and memory. All confirmed claims are borne out by one and the same set of nodes: the set with the
 // fewest claims left open; of equals, the one that confirms the earlier claim in the document's
@@ -31,7 +34,7 @@ enum class Status { unchecked, verified, degraded, unresolvable };
 enum class Cause {
   no_target,          // unchecked
   no_snapshot,        // unchecked: the target was never discovered
-  no_such_family,     // unresolvable: no node has a device of the family, usable or not
+  no_such_family,     // unresolvable: every device of every node was read and is of another family
   capacity,           // unresolvable
   unconfirmed,        // degraded: some field of the shape was not seen
   stale_snapshot,     // degraded: every field was seen, too long ago

@@ -157,6 +157,123 @@ TEST(Resolve, AFamilyThatIsNotThereIsNeverReplaced) {
   EXPECT_THAT(resolve_on(gpus(1), inventory({})), Is(Status::unresolvable, Cause::no_such_family));
 }
 
+// --- what was not read is not "none"
+
+CardSet of_unknown_family(std::string reported, int64_t count) {
+  CardSet set = cards(std::move(reported), count, Family::other);
+  set.family_unread = true;
+  return set;
+}
+
+TEST(Resolve, ATypeOutsideTheCatalogueIsNeitherVerifiedNorRefused) {
+  const Inventory seen = inventory({node("n1", {of_unknown_family("w7900", 8)})});
+  for (const Family family : device_families()) {
+    Shape shape = gpus(8);
+    shape.accelerator_family = family;
+    const Resolution answer = resolve_on(shape, seen);
+    EXPECT_THAT(answer, Is(Status::degraded, Cause::unconfirmed)) << info(family).name;
+    EXPECT_THAT(answer.unconfirmed, ElementsAre("accelerator_family"));
+    EXPECT_EQ(verdict_on(answer, "accelerator_family"), Match::not_reported);
+    EXPECT_EQ(verdict_on(answer, "gpu_count"), Match::confirmed);
+    EXPECT_THAT(find_verdict(answer, "accelerator_family")->observed, HasSubstr("w7900"));
+    EXPECT_THAT(answer.reason, HasSubstr("may hold"));
+    shape.gpu_count = 9;
+    EXPECT_THAT(resolve_on(shape, seen), Is(Status::unresolvable, Cause::capacity));
+  }
+}
+
+TEST(Resolve, DevicesWithoutATypeMayBeOfTheFamily) {
+  const Inventory seen = inventory({node("n1", {of_unknown_family("", 4)})});
+  EXPECT_THAT(resolve_on(gpus(4), seen).unconfirmed, ElementsAre("accelerator_family"));
+  EXPECT_THAT(resolve_on(gpus(4, 1, "A100"), seen).unconfirmed,
+              ElementsAre("accelerator_family", "accelerator_model_hint"));
+  EXPECT_THAT(resolve_on(gpus(5), seen), Is(Status::unresolvable, Cause::capacity));
+}
+
+TEST(Resolve, DevicesOfTheFamilyAreTakenBeforeThoseThatMayBeOfIt) {
+  const Resolution answer = resolve_on(
+      gpus(4), inventory({node("n1", {of_unknown_family("", 8)}), node("n2", {cards("A100", 4)})}));
+  EXPECT_THAT(answer, Is(Status::verified, Cause::confirmed));
+  EXPECT_EQ(answer.seen->fitting_nodes, 1);
+}
+
+TEST(Resolve, DevicesThatAreKnownToBeOfAnotherFamilyContradict) {
+  const Inventory intel = inventory({node("n1", {cards("Max-1550", 4, Family::other)})});
+  EXPECT_THAT(resolve_on(gpus(1), intel), Is(Status::unresolvable, Cause::no_such_family));
+}
+
+TEST(Resolve, ANodeWhoseDevicesWereNotReadLeavesFamilyAndCountOpen) {
+  Node unread = node("n1");
+  unread.devices_unread = device_families();
+  const Resolution answer = resolve_on(gpus(2, 1, "A100"), inventory({unread}));
+  EXPECT_THAT(answer, Is(Status::degraded, Cause::unconfirmed));
+  EXPECT_THAT(answer.unconfirmed,
+              ElementsAre("accelerator_family", "accelerator_model_hint", "gpu_count"));
+  EXPECT_EQ(answer.fits_now, (FitsNow{std::nullopt, 0, 1}));
+  unread.devices_unread = {Family::amd};
+  EXPECT_THAT(resolve_on(gpus(2), inventory({unread})),
+              Is(Status::unresolvable, Cause::no_such_family));
+}
+
+TEST(Resolve, AnAskThatOneNodeCannotHoldButAnotherMightIsNotCalledAbsent) {
+  Node unread = node("n1");
+  unread.devices_unread = {Family::nvidia};
+  const Resolution answer = resolve_on(gpus(1, 2), inventory({unread}));
+  EXPECT_THAT(answer, Is(Status::unresolvable, Cause::capacity));
+  EXPECT_EQ(verdict_on(answer, "accelerator_family"), Match::not_reported);
+}
+
+TEST(Resolve, CardsThatNoToolListedArePresentAndTheirNumberIsOpen) {
+  CardSet on_the_bus = cards("L4", 2);
+  on_the_bus.offers.clear();
+  on_the_bus.offers_unread = {Sharing::whole, Sharing::mig};
+  const Inventory seen = inventory({node("n1", {on_the_bus})});
+  const Resolution answer = resolve_on(gpus(2), seen);
+  EXPECT_THAT(answer.unconfirmed, ElementsAre("gpu_count"));
+  EXPECT_THAT(find_verdict(answer, "gpu_count")->observed, HasSubstr("2 × L4 present"));
+  EXPECT_THAT(resolve_on(gpus(3), seen), Is(Status::unresolvable, Cause::capacity));
+}
+
+TEST(Resolve, InstancesThatWereNotListedAreNoWholeDevicesAndMayBeThere) {
+  CardSet set = cards("A100-SXM4-80GB", 1);
+  set.offers.clear();
+  set.offers_unread = {Sharing::mig};
+  const Inventory seen = inventory({node("n1", {set})});
+  EXPECT_THAT(resolve_on(gpus(1), seen), Is(Status::unresolvable, Cause::capacity));
+  Shape shape = gpus(7);
+  shape.mig_profile = "1g.10gb";
+  EXPECT_THAT(resolve_on(shape, seen).unconfirmed, ElementsAre("gpu_count", "mig_profile"));
+}
+
+// --- the verdicts of an ask that is refused
+
+TEST(Resolve, ARefusalSaysOfEveryFieldWhatWasSeen) {
+  Shape shape = gpus(2, 2);
+  shape.cpu_milli = 128'000;
+  shape.memory_bytes = kGiB;
+  const Inventory seen =
+      inventory({node("n1", {cards("A100", 4)}), node("n2", {cards("A100", 4)})});
+  const Resolution answer = resolve_on(shape, seen);
+  EXPECT_THAT(answer, Is(Status::unresolvable, Cause::capacity));
+  EXPECT_THAT(names_of(answer.missing), ElementsAre("cpu"));
+  for (const FieldVerdict& verdict : answer.verdicts)
+    EXPECT_NE(verdict.observed, "") << verdict.field;
+  EXPECT_EQ(verdict_on(answer, "nodes"), Match::contradicted);
+  EXPECT_EQ(find_verdict(answer, "nodes")->observed, "0 fit");
+  EXPECT_EQ(verdict_on(answer, "gpu_count"), Match::confirmed);
+  EXPECT_EQ(find_verdict(answer, "accelerator_family")->observed, "nvidia (2 nodes)");
+  EXPECT_EQ(find_verdict(answer, "memory_gb")->observed, "enough on 2 usable nodes");
+}
+
+TEST(Resolve, ARefusedFamilyIsContradictedByWhatIsThere) {
+  const Resolution amd =
+      resolve_on(gpus(1), inventory({node("n1", {cards("MI300X", 8, Family::amd)})}));
+  EXPECT_EQ(find_verdict(amd, "accelerator_family")->observed, "amd (1 node)");
+  EXPECT_EQ(
+      find_verdict(resolve_on(gpus(1), inventory({node("n1")})), "accelerator_family")->observed,
+      "no device on any node");
+}
+
 TEST(Resolve, CardsThatNothingCanBeAskedForAreNoCapacity) {
   CardSet no_plugin = cards("L4", 1);
   no_plugin.offers.clear();

@@ -14,8 +14,7 @@ namespace {
 constexpr size_t kMostObserved = 4;
 
 bool is_claimed(const Shape& shape, std::string_view field) {
-  if (field == "accelerator_family" || field == "nodes") return true;
-  if (field == "gpu_count") return shape.accelerator_family != Family::cpu;
+  if (field == "nodes") return true;
   const ClaimSet claims = claims_of(shape);
   for (size_t i = 0; i < kClaims; ++i)
     if (field_of(static_cast<Claim>(i)) == field) return (claims >> i & 1U) != 0;
@@ -74,9 +73,22 @@ struct Evidence {
 std::string devices_seen(const Evidence& e, const Way& way) {
   if (way.group == nullptr) return {};
   const std::string model = describe(e.fleet.models[way.group->model]);
+  if (way.unread) {
+    return way.group->physical ? fmt::format("{} × {} present, not said how to ask for them",
+                                             *way.group->physical, model)
+                               : fmt::format("{} present, not said how to ask for it", model);
+  }
   if (way.offer == nullptr) return model;
   if (way.offer->sharing == Sharing::whole) return fmt::format("{} × {}", way.offer->units, model);
   return fmt::format("{} × {} of {}", way.offer->units, describe(*way.offer), model);
+}
+
+std::string family_seen(const Evidence& e, const Way& way) {
+  if (way.group == nullptr) return {};
+  if (!way.group->family_unread) return std::string(info(way.group->family).name);
+  const std::string& text = e.fleet.models[way.group->model].text;
+  return text.empty() ? "device of unknown family"
+                      : fmt::format("{}, whose family is not known", text);
 }
 
 std::string amount_seen(int64_t most, std::string_view unit, const std::string& amount) {
@@ -85,6 +97,10 @@ std::string amount_seen(int64_t most, std::string_view unit, const std::string& 
 
 std::string claim_seen(const Evidence& e, const ClassFit& row, const Way& way, Claim claim) {
   switch (claim) {
+    case Claim::family:
+      return family_seen(e, way);
+    case Claim::gpu_count:
+      return devices_seen(e, way);
     case Claim::model_hint:
       return way.group == nullptr ? std::string() : e.fleet.models[way.group->model].text;
     case Claim::fraction:
@@ -150,25 +166,54 @@ void judge_claim(const Evidence& e, Claim claim, FieldVerdict& verdict) {
   });
 }
 
-void judge_coarse(const Evidence& e, FieldVerdict& verdict) {
-  verdict.verdict = Match::confirmed;
-  if (verdict.field == "nodes")
-    verdict.observed = fmt::format("{} fit", nodes_bearing_out(e.fit, e.claims));
-  else if (verdict.field == "gpu_count")
-    verdict.observed =
-        observed(e, [&](const ClassFit&, const Way& way, size_t) { return devices_seen(e, way); });
-  else
-    verdict.observed = info(e.shape.accelerator_family).name;
-}
-
-// The finer claims of an ask that does not fit, judged on whatever the usable nodes carry.
-Shape without_amounts(const Shape& shape) {
+// The claims of an ask that does not fit, judged on whatever the usable nodes carry.
+Shape without_amounts(const Shape& shape, int64_t gpu_count, int64_t nodes) {
   Shape relaxed = shape;
-  relaxed.gpu_count = std::min<int64_t>(1, shape.gpu_count);
+  relaxed.gpu_count = gpu_count;
   relaxed.cpu_milli = 0;
   relaxed.memory_bytes = 0;
-  relaxed.nodes = 1;
+  relaxed.nodes = nodes;
   return relaxed;
+}
+
+// Nodes, usable or not, by the families that they carry.
+std::string families_seen(const Fleet& fleet) {
+  Observed seen;
+  for (const FleetClass& nodes : fleet.classes) {
+    std::vector<std::string> said;
+    for (const FleetGroup& group : nodes.groups) {
+      std::string text(group.family_unread ? "device of unknown family" : info(group.family).name);
+      if (std::ranges::find(said, text) == said.end()) said.push_back(std::move(text));
+    }
+    for (const std::string& text : said) seen.add(text, static_cast<int64_t>(nodes.count));
+  }
+  return seen.text();
+}
+
+void judge_family(const Shape& shape, const Fleet& fleet, FieldVerdict& verdict) {
+  if (shape.accelerator_family == Family::cpu) {
+    verdict.verdict = Match::confirmed;
+    verdict.observed = info(Family::cpu).name;
+    return;
+  }
+  if (fleet.has_family(shape.accelerator_family))
+    verdict.verdict = Match::confirmed;
+  else if (!fleet.may_have_family(shape.accelerator_family))
+    verdict.verdict = Match::contradicted;
+  verdict.observed = families_seen(fleet);
+  if (verdict.observed.empty() && verdict.verdict == Match::contradicted)
+    verdict.observed = "no device on any node";
+}
+
+// Number of devices that enough nodes were seen to have, though they lack something else.
+void judge_count(const Shape& shape, const Fleet& fleet, const Comparisons& comparisons,
+                 FieldVerdict& verdict) {
+  const Shape relaxed = without_amounts(shape, shape.gpu_count, shape.nodes);
+  const Fit devices = fit(relaxed, fleet, comparisons);
+  const bool seen = nodes_bearing_out(devices, bit(Claim::gpu_count)) >= shape.nodes;
+  const Evidence evidence{relaxed, fleet, comparisons, devices,
+                          seen ? bit(Claim::gpu_count) : ClaimSet{0}};
+  judge_claim(evidence, Claim::gpu_count, verdict);
 }
 
 void judge_missing(const Dimension& dimension, FieldVerdict& verdict) {
@@ -198,10 +243,15 @@ std::vector<FieldVerdict> verdicts_of(const Shape& shape, const Fleet& fleet,
   const Evidence evidence{shape, fleet, comparisons, fit, claims};
   std::vector<FieldVerdict> verdicts = claimed_fields(shape);
   for (FieldVerdict& verdict : verdicts) {
-    if (const auto claim = claim_of(verdict.field))
+    if (const auto claim = claim_of(verdict.field)) {
       judge_claim(evidence, *claim, verdict);
-    else
-      judge_coarse(evidence, verdict);
+    } else {
+      verdict.verdict = Match::confirmed;
+      verdict.observed = fmt::format("{} fit", nodes_bearing_out(fit, claims));
+    }
+    const bool family = verdict.field == "accelerator_family";
+    if (family && verdict.verdict == Match::confirmed)
+      verdict.observed = info(shape.accelerator_family).name;
   }
   return verdicts;
 }
@@ -212,8 +262,9 @@ std::vector<FieldVerdict> verdicts_of_unchecked(const Shape& shape) {
 
 std::vector<FieldVerdict> verdicts_of_missing(const Shape& shape, const Fleet& fleet,
                                               const Comparisons& comparisons,
-                                              const std::vector<Dimension>& missing) {
-  const Shape relaxed = without_amounts(shape);
+                                              const std::vector<Dimension>& missing,
+                                              int64_t fitting_nodes) {
+  const Shape relaxed = without_amounts(shape, std::min<int64_t>(1, shape.gpu_count), 1);
   const Fit any = fit(relaxed, fleet, comparisons);
   std::vector<FieldVerdict> verdicts = claimed_fields(shape);
   for (FieldVerdict& verdict : verdicts) {
@@ -221,21 +272,24 @@ std::vector<FieldVerdict> verdicts_of_missing(const Shape& shape, const Fleet& f
     const auto claim = claim_of(verdict.field);
     if (dimension != missing.end()) {
       judge_missing(*dimension, verdict);
-    } else if (verdict.field == "accelerator_family") {
-      const bool present =
-          shape.accelerator_family == Family::cpu || fleet.has_family(shape.accelerator_family);
-      verdict.verdict = present ? Match::confirmed : Match::contradicted;
+    } else if (!claim) {  // nodes: too few of them hold the ask, whatever it is that they lack
+      verdict.verdict = Match::contradicted;
+      verdict.observed = fmt::format("{} fit", fitting_nodes);
+    } else if (claim == Claim::family) {
+      judge_family(shape, fleet, verdict);
+    } else if (claim == Claim::gpu_count) {
+      judge_count(shape, fleet, comparisons, verdict);
     } else if (claim == Claim::cpu || claim == Claim::memory) {
       const bool cpu = claim == Claim::cpu;
       const int64_t nodes = nodes_known_to_have(fleet, cpu ? fleet.cpu_milli : fleet.memory_bytes,
                                                 cpu ? shape.cpu_milli : shape.memory_bytes);
       if (nodes >= shape.nodes) verdict.verdict = Match::confirmed;
-    } else if (claim && !any.classes.empty()) {
+      verdict.observed =
+          fmt::format("enough on {} usable {}", nodes, nodes == 1 ? "node" : "nodes");
+    } else if (!any.classes.empty()) {
       const bool seen = nodes_bearing_out(any, bit(*claim)) > 0;
       const Evidence evidence{relaxed, fleet, comparisons, any, seen ? bit(*claim) : ClaimSet{0}};
       judge_claim(evidence, *claim, verdict);
-    } else if (!claim) {
-      verdict.verdict = Match::confirmed;
     }
   }
   return verdicts;

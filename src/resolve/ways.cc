@@ -11,13 +11,12 @@ namespace {
 
 constexpr int64_t kWhole = 1000;
 
-constexpr std::array<std::string_view, kClaims> kClaimFields = {"accelerator_model_hint",
-                                                                "gpu_fraction",
-                                                                "mig_profile",
-                                                                "cpu",
-                                                                "memory_gb",
-                                                                "driver_tag",
-                                                                "runtime_tag"};
+constexpr std::array<std::string_view, kClaims> kClaimFields = {
+    "accelerator_family", "accelerator_model_hint",
+    "gpu_count",          "gpu_fraction",
+    "mig_profile",        "cpu",
+    "memory_gb",          "driver_tag",
+    "runtime_tag"};
 
 void set(Way& way, Claim claim, Match match) {
   way.match[static_cast<size_t>(claim)] = match;
@@ -48,6 +47,14 @@ std::optional<int64_t> mig_share(const FleetModel& seen, std::string_view profil
   return std::min(kWhole * found->compute_slices / compute, kWhole * found->memory_slices / memory);
 }
 
+// No model that the text can mean has the MIG profile.
+bool lacks_profile(const FleetModel& seen, std::string_view profile) {
+  const auto models = models_meant(seen.text);
+  return !models.empty() && std::ranges::none_of(models, [&](const DeviceModel* model) {
+    return find_mig_profile(*model, profile) != nullptr;
+  });
+}
+
 // Whole devices: never slices or shares (semantics §4).
 void add_whole_ways(const FleetGroup& group, std::vector<Way>& ways) {
   for (const FleetOffer& offer : group.offers)
@@ -63,12 +70,7 @@ void add_mig_ways(const Shape& shape, const Fleet& fleet, const FleetGroup& grou
       ways.push_back(way_of(group, offer));
     } else if (offer.sharing == Sharing::whole) {
       ways.push_back(way_of(group, offer));
-      const FleetModel& seen = fleet.models[group.model];
-      const auto models = models_meant(seen.text);
-      const bool impossible =
-          !models.empty() && std::ranges::none_of(models, [&](const DeviceModel* model) {
-            return find_mig_profile(*model, shape.mig_profile) != nullptr;
-          });
+      const bool impossible = lacks_profile(fleet.models[group.model], shape.mig_profile);
       set(ways.back(), Claim::mig, impossible ? Match::contradicted : Match::not_reported);
     }
   }
@@ -99,6 +101,36 @@ void add_fraction_ways(const Shape& shape, const Fleet& fleet, const FleetGroup&
   }
 }
 
+Way unread_way(const Shape& shape, const FleetGroup* group, int64_t devices) {
+  Way way;
+  way.group = group;
+  way.unread = true;
+  way.devices = devices;
+  if (shape.gpu_count > 0) set(way, Claim::gpu_count, Match::not_reported);
+  if (!shape.mig_profile.empty()) set(way, Claim::mig, Match::not_reported);
+  if (shape.gpu_fraction_milli < kWhole) set(way, Claim::fraction, Match::not_reported);
+  return way;
+}
+
+// Cards that nobody said how to ask for: whole ones are at most as many as were seen; how many
+// instances or shares they are cut into is open.
+void add_unread_ways(const Shape& shape, const Fleet& fleet, const FleetGroup& group,
+                     std::vector<Way>& ways) {
+  const int64_t cards = group.physical.value_or(kNotCounted);
+  const bool whole = shape.mig_profile.empty() && shape.gpu_fraction_milli == kWhole;
+  for (const Sharing sharing : group.offers_unread) {
+    if (sharing == Sharing::whole) {
+      ways.push_back(unread_way(shape, &group, cards));
+    } else if (!whole) {
+      ways.push_back(unread_way(shape, &group, cards == 0 ? 0 : kNotCounted));
+    } else {
+      continue;
+    }
+    if (!shape.mig_profile.empty() && lacks_profile(fleet.models[group.model], shape.mig_profile))
+      set(ways.back(), Claim::mig, Match::contradicted);
+  }
+}
+
 void add_device_ways(const Shape& shape, const Fleet& fleet, const FleetGroup& group,
                      std::vector<Way>& ways) {
   if (shape.gpu_count == 0) {
@@ -112,6 +144,22 @@ void add_device_ways(const Shape& shape, const Fleet& fleet, const FleetGroup& g
   } else {
     add_whole_ways(group, ways);
   }
+  if (shape.gpu_count > 0) add_unread_ways(shape, fleet, group, ways);
+}
+
+void set_claims(const Shape& shape, const FleetClass& nodes, const Comparisons& comparisons,
+                Way& way) {
+  const bool cpu = shape.accelerator_family == Family::cpu;
+  if (!cpu && (way.group == nullptr || way.group->family_unread))
+    set(way, Claim::family, Match::not_reported);
+  if (!shape.accelerator_model_hint.empty()) {
+    set(way, Claim::model_hint,
+        way.group == nullptr ? Match::not_reported : comparisons.models[way.group->model]);
+  }
+  if (!shape.driver_tag.empty())
+    set(way, Claim::driver, comparisons.drivers[nodes.provision].match);
+  if (!shape.runtime_tag.empty())
+    set(way, Claim::runtime, comparisons.runtimes[nodes.provision].match);
 }
 
 }  // namespace
@@ -121,10 +169,15 @@ std::string_view field_of(Claim claim) {
 }
 
 ClaimSet claims_of(const Shape& shape) {
+  const bool devices = shape.accelerator_family != Family::cpu;
   const std::array<bool, kClaims> made = {
+      true,
       !shape.accelerator_model_hint.empty(),
+      devices,
       shape.gpu_fraction_milli<kWhole, !shape.mig_profile.empty(), shape.cpu_milli> 0,
-      shape.memory_bytes > 0, !shape.driver_tag.empty(), !shape.runtime_tag.empty()};
+      shape.memory_bytes > 0,
+      !shape.driver_tag.empty(),
+      !shape.runtime_tag.empty()};
   ClaimSet claims = 0;
   for (size_t i = 0; i < kClaims; ++i)
     if (made[i]) claims |= static_cast<ClaimSet>(1U << i);
@@ -137,7 +190,7 @@ Comparisons compare(const Shape& shape, const Fleet& fleet) {
   if (!shape.accelerator_model_hint.empty()) {
     for (size_t i = 0; i < fleet.models.size(); ++i) {
       const FleetModel& model = fleet.models[i];
-      if (model.family != shape.accelerator_family) continue;
+      if (!model.family_unread && model.family != shape.accelerator_family) continue;
       result.models[i] = match_model(shape.accelerator_model_hint, model.text, model.memory_bytes);
     }
   }
@@ -156,24 +209,22 @@ Comparisons compare(const Shape& shape, const Fleet& fleet) {
 std::vector<Way> ways_of(const Shape& shape, const Fleet& fleet, const FleetClass& nodes,
                          const Comparisons& comparisons) {
   std::vector<Way> ways;
-  if (shape.accelerator_family == Family::cpu) ways.emplace_back();
-  for (const FleetGroup& group : nodes.groups)
-    if (group.family == shape.accelerator_family) add_device_ways(shape, fleet, group, ways);
-  for (Way& way : ways) {
-    if (!shape.accelerator_model_hint.empty()) {
-      set(way, Claim::model_hint,
-          way.group == nullptr ? Match::not_reported : comparisons.models[way.group->model]);
-    }
-    if (!shape.driver_tag.empty())
-      set(way, Claim::driver, comparisons.drivers[nodes.provision].match);
-    if (!shape.runtime_tag.empty())
-      set(way, Claim::runtime, comparisons.runtimes[nodes.provision].match);
+  if (shape.accelerator_family == Family::cpu) {
+    ways.emplace_back();
+  } else {
+    for (const FleetGroup& group : nodes.groups)
+      if (group.may_be(shape.accelerator_family)) add_device_ways(shape, fleet, group, ways);
   }
+  if (std::ranges::find(nodes.devices_unread, shape.accelerator_family) !=
+      nodes.devices_unread.end())
+    ways.push_back(unread_way(shape, nullptr, kNotCounted));
+  for (Way& way : ways) set_claims(shape, nodes, comparisons, way);
   return ways;
 }
 
 std::string describe(const FleetModel& model) {
   if (!model.text.empty()) return model.text;
+  if (model.family_unread) return "device of unknown family";
   return fmt::format("{} device of unknown model", info(model.family).name);
 }
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -15,9 +16,9 @@ namespace exa {
 
 // The claims that can stay unconfirmed while the coarse ask is satisfiable, in the document's
 // order. Of two answers with equally many confirmed, the one that confirms an earlier claim wins.
-enum class Claim { model_hint, fraction, mig, cpu, memory, driver, runtime };
-inline constexpr size_t kClaims = 7;
-using ClaimSet = uint8_t;  // bit i: the i-th claim
+enum class Claim { family, model_hint, gpu_count, fraction, mig, cpu, memory, driver, runtime };
+inline constexpr size_t kClaims = 9;
+using ClaimSet = uint16_t;  // bit i: the i-th claim
 
 constexpr ClaimSet bit(Claim claim) {
   return static_cast<ClaimSet>(1U << static_cast<unsigned>(claim));
@@ -36,10 +37,14 @@ struct Comparisons {
 };
 Comparisons compare(const Shape& shape, const Fleet& fleet);
 
+// Way::devices: as many as one likes, for nobody has seen how many there are.
+inline constexpr int64_t kNotCounted = std::numeric_limits<int64_t>::max();
+
 // Devices of one group, asked for through one offer.
 struct Way {
-  const FleetGroup* group = nullptr;   // nullptr: the cpu family
-  const FleetOffer* offer = nullptr;   // nullptr: no device is asked for
+  const FleetGroup* group = nullptr;   // nullptr: the cpu family, or devices that were not read
+  const FleetOffer* offer = nullptr;   // nullptr: no device is asked for, or the offer was not read
+  bool unread = false;                 // how many devices can be asked for was not read
   int64_t units_each = 1;              // units that one asked device takes
   int64_t devices = 0;                 // how many could be asked for in total
   std::array<Match, kClaims> match{};  // cpu and memory are judged node by node; others here
