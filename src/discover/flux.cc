@@ -245,13 +245,16 @@ void name_model(CardSet& cards, const std::set<std::string>& properties) {
   for (const DeviceModel* model : meant)
     if (model->family != family) return;
   cards.family = family;
+  cards.family_unread = false;
   if (meant.size() == 1) cards.model = meant.front()->name;
 }
 
 void add_cards(Node& to, const FluxNode& from, std::vector<Unread>& unread) {
   CardSet cards;
+  cards.family_unread = true;  // Flux says "gpu" of any vendor's device
   name_model(cards, from.properties);
   if (!from.gpus.total) {
+    to.devices_unread = device_families();
     unread.push_back({"gpus of " + from.name,
                       "the table gives one number for several nodes that "
                       "cannot be alike; `flux resource R` tells"});
@@ -259,10 +262,12 @@ void add_cards(Node& to, const FluxNode& from, std::vector<Unread>& unread) {
   }
   if (*from.gpus.total == 0) {
     // R counts only cores and gpus: a property can name an accelerator that Flux does not schedule.
-    if (!cards.reported.empty() && cards.family != Family::cpu)
+    if (!cards.reported.empty() && cards.family != Family::cpu) {
+      if (cards.family != Family::other) to.devices_unread = {cards.family};
       unread.push_back({"accelerators of " + from.name,
                         fmt::format("property {} names one, but Flux counts no gpu there",
                                     printable(cards.reported))});
+    }
     return;
   }
   cards.physical = from.gpus.total;

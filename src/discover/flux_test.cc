@@ -237,6 +237,20 @@ TEST(Flux, AModelComesFromAPropertyOnly) {
   }
 }
 
+TEST(Flux, WhatNoAnswerCountsIsUnreadAndNotNone) {
+  Inventory status = read_well(capture_of({{"flux resource status", "resource-status.txt"}}));
+  for (const Node& one : status.nodes) EXPECT_EQ(one.devices_unread, device_families()) << one.name;
+  Inventory whole = read_well(capture_of(kEverything));
+  EXPECT_THAT(node(whole, "cpu-1").devices_unread, IsEmpty());
+  EXPECT_THAT(node(whole, "gaudi-1").devices_unread, ElementsAre(Family::intel_gaudi));
+}
+
+TEST(Flux, AGpuWithoutAPropertyMayBeOfAnyFamily) {
+  EXPECT_FALSE(node(read_well(capture_of(kListOnly)), "h100-1").cards[0].family_unread);
+  Inventory table = read_well(capture_of(kTableOnly));
+  EXPECT_TRUE(node(table, "a100-1").cards[0].family_unread);
+}
+
 TEST(Flux, AnAcceleratorThatFluxDoesNotCountIsNamedNotCounted) {
   Inventory inventory = read_well(capture_of(kEverything));
   EXPECT_THAT(node(inventory, "gaudi-1").cards, IsEmpty());

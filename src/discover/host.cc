@@ -1,5 +1,7 @@
-// read_host: what the files and tools of one machine said -> one node. A device counts as usable
-// only if a tool of its vendor listed it; what only the PCI bus shows is present and has no offers.
+// read_host: what the files and tools of one machine said -> one node. A device can be asked for if
+// a tool of its vendor listed it; what only the PCI bus shows is present, and unless something
+// rules it out (no driver, a virtual machine has it) whether it can be asked for is not known.
+// Families that neither a tool nor the bus spoke of are unread, not absent.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -42,16 +44,17 @@ constexpr int kNotFound = 127;
 struct ExitMeaning {
   int exit_code;
   std::string_view meaning;
-  bool answers;  // its output is worth reading all the same
+  bool answers;           // its output is worth reading all the same
+  bool has_none = false;  // nothing can be asked for
 };
 // nvidia-smi's manual, "RETURN VALUE".
 constexpr std::array kNvidiaExits = {
     ExitMeaning{2, "an argument is not known to this version", false},
     ExitMeaning{3, "not supported on this device", false},
     ExitMeaning{4, "no permission", false},
-    ExitMeaning{6, "no device was found", false},
+    ExitMeaning{6, "no device was found", false, true},
     ExitMeaning{8, "a power cable is not attached", true},
-    ExitMeaning{9, "the NVIDIA driver is not loaded", false},
+    ExitMeaning{9, "the NVIDIA driver is not loaded", false, true},
     ExitMeaning{10, "the driver met an interrupt problem", true},
     ExitMeaning{12, "the NVML library was not found", false},
     ExitMeaning{13, "this NVML library lacks the function", false},
@@ -71,6 +74,7 @@ struct FamilyReport {
   std::vector<Unread> failures;
   std::vector<Unread> missing;  // programs that are not there
   std::vector<Error> unreadable;
+  bool has_none = false;  // a tool said that nothing can be asked for
 };
 
 const ExitMeaning* nvidia_exit(const Tool& tool, int exit_code) {
@@ -94,11 +98,13 @@ void read_tool(const Tool& tool, const CapturedOutput& output, FamilyReport& fam
                                                      exit           ? std::string(exit->meaning)
                                                      : line.empty() ? "no reason given"
                                                                     : line)});
+    family.has_none = family.has_none || (exit != nullptr && exit->has_none);
     answers = exit != nullptr && exit->answers && !trim(output.out).empty();
   }
   if (!answers) return;
   if (trim(output.out).starts_with("No devices were found")) {
     family.failures.push_back({question, "no device was found"});
+    family.has_none = true;
     return;
   }
   auto report = tool.read(output.out);
@@ -123,6 +129,7 @@ void complete(ToolReport& best, const ToolReport& other) {
     if (gpu.reported.empty()) gpu.reported = more.reported;
     if (!gpu.memory_bytes) gpu.memory_bytes = more.memory_bytes;
     if (gpu.address.empty()) gpu.address = more.address;
+    gpu.instances_listed = gpu.instances_listed || more.instances_listed;
     // A list that names the profiles decides over one where they were told by their size.
     bool named =
         std::count(gpu.instances.begin(), gpu.instances.end(), "") == 0 && !gpu.instances.empty();
@@ -133,6 +140,7 @@ void complete(ToolReport& best, const ToolReport& other) {
 struct Machine {
   std::vector<HostGpu> gpus;
   std::vector<CardSet> virtual_functions;
+  std::vector<Family> devices_unread;
   std::vector<Software> software;
   std::vector<Unread> unread;
 };
@@ -156,7 +164,7 @@ ToolState state_of(const FamilyReport& report) {
   if (!report.reports.empty())
     return {true, fmt::format("{} does not list it", report.reports.front().tool)};
   if (!report.failures.empty())
-    return {false,
+    return {report.has_none,
             fmt::format("{}: {}", report.failures.front().what, report.failures.front().why)};
   std::string programs;
   for (const Unread& missing : report.missing)
@@ -188,6 +196,8 @@ Result<void> read_family(const Capture& capture, Family family,
   auto here = std::count_if(on_bus.begin(), on_bus.end(),
                             [&](const PciAccelerator& card) { return card.family == family; });
   const ToolState tools = state_of(report);
+  const bool all_told = tools.answered && (best == report.reports.end() || !best->some_undescribed);
+  if (!bus_was_read && !all_told) machine.devices_unread.push_back(family);
   for (Unread& failure : report.failures) {
     if (failure.what.empty()) failure.what = "unreadable";
     machine.unread.push_back(std::move(failure));
@@ -310,6 +320,8 @@ Result<Inventory> read_host(const Capture& capture) {
   for (Family family : {Family::tpu, Family::other})
     add_unlisted(machine.gpus, family, on_bus, {false, "no tool here speaks to it"},
                  machine.virtual_functions);
+  if (!bus_was_read) machine.devices_unread.push_back(Family::tpu);
+  node.devices_unread = std::move(machine.devices_unread);
   node.cards = card_sets(machine.gpus);
   std::move(machine.virtual_functions.begin(), machine.virtual_functions.end(),
             std::back_inserter(node.cards));

@@ -200,6 +200,11 @@ std::vector<std::string> mig_instances(std::string_view product, std::optional<i
   return names;
 }
 
+std::vector<Sharing> ways_to_share(Family family) {
+  if (info(family).has_mig) return {Sharing::whole, Sharing::mig};
+  return {Sharing::whole};
+}
+
 std::vector<CardSet> card_sets(std::span<const HostGpu> gpus) {
   std::vector<CardSet> sets;
   std::vector<const HostGpu*> first_of;
@@ -208,7 +213,8 @@ std::vector<CardSet> card_sets(std::span<const HostGpu> gpus) {
       const HostGpu& other = *first_of[i];
       if (other.family == gpu.family && other.reported == gpu.reported &&
           other.memory_bytes == gpu.memory_bytes && other.fault == gpu.fault &&
-          other.remark == gpu.remark && other.mig == gpu.mig)
+          other.remark == gpu.remark && other.mig == gpu.mig &&
+          other.may_be_asked == gpu.may_be_asked && other.instances_listed == gpu.instances_listed)
         return sets[i];
     }
     CardSet set;
@@ -220,6 +226,7 @@ std::vector<CardSet> card_sets(std::span<const HostGpu> gpus) {
     if (const DeviceModel* model = single_model(gpu.reported, gpu.memory_bytes);
         model && !gpu.reported.empty())
       set.model = model->name;
+    if (gpu.may_be_asked) set.offers_unread = ways_to_share(gpu.family);
     first_of.push_back(&gpu);
     return sets.emplace_back(std::move(set));
   };
@@ -237,8 +244,13 @@ std::vector<CardSet> card_sets(std::span<const HostGpu> gpus) {
     };
     if (!gpu.mig) add(Sharing::whole, "");
     for (const std::string& instance : gpu.instances) add(Sharing::mig, instance);
-    if (gpu.mig && gpu.instances.empty())
-      set.remark = "MIG is on and no instance was seen: nothing can be asked for";
+    if (gpu.mig && gpu.instances.empty() && gpu.instances_listed)
+      set.remark = "MIG is on and there is no instance: nothing can be asked for";
+    if (gpu.mig && gpu.instances.empty() && !gpu.instances_listed) {
+      set.offers_unread = {Sharing::mig};
+      set.remark =
+          "MIG is on and its instances were not listed: what can be asked for is not known";
+    }
     if (std::find(gpu.instances.begin(), gpu.instances.end(), "") != gpu.instances.end())
       set.remark = "has MIG instances that fit no known profile";
   }

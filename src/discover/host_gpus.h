@@ -24,6 +24,8 @@ struct HostGpu {
   bool mig = false;
   std::vector<std::string>
       instances;  // the profile of each MIG GPU instance; "": fits none that is known
+  bool instances_listed = true;  // the tool would have listed instances
+  bool may_be_asked = false;  // with a fault: what was seen does not rule out that it can be used
 };
 
 struct ToolReport {
@@ -31,6 +33,7 @@ struct ToolReport {
   std::vector<HostGpu> gpus;
   std::vector<Software> software;
   std::vector<Unread> unread;
+  bool some_undescribed = false;  // the tool counts more devices than it describes
 };
 
 // The readers of one answer each. Unknown words ("[N/A]", "ERR!") are unknown values; a shape that
@@ -82,6 +85,8 @@ std::vector<std::string> mig_instances(std::string_view product, std::optional<i
 
 // ---- One picture
 // ----------------------------------------------------------------------------------
+
+std::vector<Sharing> ways_to_share(Family family);  // on a host: whole, and MIG where there is any
 
 // Cards of one model and condition become one card set; `pci` are devices that no tool listed.
 std::vector<CardSet> card_sets(std::span<const HostGpu> gpus);

@@ -111,7 +111,8 @@ Result<ToolReport> parse_nvidia_xml(std::string_view text) {
   }
   EXA_ASSIGN(auto attached, number(log.text_of("attached_gpus"), report.tool + ": attached_gpus"));
   auto described = static_cast<int64_t>(report.gpus.size());
-  if (attached && *attached > described)
+  report.some_undescribed = attached && *attached > described;
+  if (report.some_undescribed)
     report.unread.push_back(
         {report.tool, fmt::format("{} GPUs are attached and {} described", *attached, described)});
   return report;
@@ -152,6 +153,7 @@ Result<ToolReport> parse_nvidia_query(std::string_view text) {
     EXA_ASSIGN(HostGpu gpu, gpu_of({cell("name"), memory, cell("pci.bus_id"),
                                     cell("mig.mode.current"), cell("compute_mode")},
                                    what));
+    gpu.instances_listed = false;  // a query has the mode and no column for instances
     if (driver.empty()) driver = cell("driver_version");
     report.gpus.push_back(std::move(gpu));
   }

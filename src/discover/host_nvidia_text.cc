@@ -213,7 +213,8 @@ Result<ToolReport> parse_nvidia_details(std::string_view text) {
         mig_instances(report.gpus[i].reported, report.gpus[i].memory_bytes, rows[i]);
   if (!attached && report.gpus.empty())
     return wrong(report.tool, 1, "names no GPU and no number of them");
-  if (attached && *attached > static_cast<int64_t>(report.gpus.size()))
+  report.some_undescribed = attached && *attached > static_cast<int64_t>(report.gpus.size());
+  if (report.some_undescribed)
     report.unread.push_back({report.tool, fmt::format("{} GPUs are attached and {} described",
                                                       *attached, report.gpus.size())});
   return report;
@@ -260,6 +261,7 @@ Result<ToolReport> parse_nvidia_topology(std::string_view text) {
     if (!first.starts_with("GPU") || first.size() == line.size()) continue;
     if (!parse_count(trim(first.substr(3)), "index")) continue;
     report.gpus.push_back(nvidia_gpu(""));
+    report.gpus.back().instances_listed = false;
   }
   if (report.gpus.empty()) return wrong(report.tool, 1, "has no row of a GPU");
   report.unread.push_back({report.tool, "says how many GPUs there are, and no model"});

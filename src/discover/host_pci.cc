@@ -53,6 +53,28 @@ bool computes(const PciDevice& device) {
   return *device.vendor != kPciIntel || !device.address.starts_with("0000:00:");
 }
 
+// The drivers through which a family's devices are used by processes of the machine itself.
+struct OwnDriver {
+  Family family;
+  std::string_view name;
+};
+constexpr OwnDriver kOwnDrivers[] = {
+    {Family::nvidia, "nvidia"},
+    {Family::amd, "amdgpu"},
+    {Family::intel_gaudi, "habanalabs"},
+    {Family::tpu, "vfio-pci"},  // through which libtpu opens the chips
+};
+
+// Nothing listed the card, and nothing says that it cannot be used: its vendor's driver is bound to
+// it, or the source does not name drivers (lspci without -k).
+bool may_be_asked(const PciAccelerator& card, const ToolState& tools) {
+  if (tools.answered) return false;
+  const std::optional<std::string>& driver = card.device.driver;
+  return !driver || std::ranges::any_of(kOwnDrivers, [&](const OwnDriver& own) {
+    return own.family == card.family && own.name == *driver;
+  });
+}
+
 std::string why_unusable(const PciAccelerator& card, const ToolState& tools) {
   const std::optional<std::string>& driver = card.device.driver;
   if (driver && driver->empty()) return "no kernel driver is bound to it";
@@ -193,6 +215,7 @@ void add_unlisted(std::vector<HostGpu>& gpus, Family family,
       gpu.reported = card->name;
       gpu.address = card->device.address;
       gpu.fault = why_unusable(*card, tools);
+      gpu.may_be_asked = may_be_asked(*card, tools);
       if (card->name.starts_with("MI250")) gpu.fault += "; two of these devices are one card";
       gpus.push_back(std::move(gpu));
       continue;
@@ -202,6 +225,7 @@ void add_unlisted(std::vector<HostGpu>& gpus, Family family,
     set.family = family;
     set.reported = card->name;
     if (const DeviceModel* model = single_model(card->name)) set.model = model->name;
+    if (may_be_asked(*card, tools)) set.offers_unread = ways_to_share(family);
     set.remark = "virtual functions of a card: " + why_unusable(*card, tools);
     if (std::find(virtual_functions.begin(), virtual_functions.end(), set) ==
         virtual_functions.end())

@@ -36,7 +36,7 @@ std::vector<PciAccelerator> accelerators(const std::vector<PciDevice>& devices);
 // Devices on the bus that no tool's list holds, each with why it cannot be used, added to the list.
 // `asked` says what came of the family's tools: "nvidia-smi was not found".
 struct ToolState {
-  bool answered = false;
+  bool answered = false;  // with a list, or that there is nothing to list
   std::string asked;
 };
 void add_unlisted(std::vector<HostGpu>& gpus, Family family,

@@ -420,9 +420,56 @@ TEST(HostMig, AListOfNamesFillsWhatAQueryLeavesOpen) {
   EXPECT_EQ(cards(inventory)[0].physical, 1);
 }
 
-TEST(HostMig, MigWithoutInstancesOffersNothing) {
+TEST(HostMig, InstancesThatAQueryCannotListAreUnknownAndNotNone) {
   Inventory inventory = read_file_alone("nvidia-smi-query-gpu-h100-mig.csv");
   EXPECT_THAT(cards(inventory)[0].remark, HasSubstr("MIG is on"));
+  EXPECT_THAT(cards(inventory)[0].offers_unread, ElementsAre(Sharing::mig));
+  Inventory listed = read_well(
+      capture_saying({{"nvidia-smi --query-gpu", sample("nvidia-smi-query-gpu-h100-mig.csv")},
+                      {"nvidia-smi -L", "GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-1)\n"}}));
+  EXPECT_THAT(cards(listed)[0].offers, IsEmpty());
+  EXPECT_THAT(cards(listed)[0].offers_unread, IsEmpty());
+}
+
+TEST(Host, FilesOfProcLeaveTheDevicesOfEveryFamilyUnread) {
+  const Capture files = capture_saying({{"/proc/cpuinfo", sample("proc-cpuinfo.txt")},
+                                        {"/proc/meminfo", sample("proc-meminfo.txt")}});
+  EXPECT_EQ(read_well(files).nodes[0].devices_unread, device_families());
+  Capture with_tool = files;
+  with_tool.outputs.push_back({"nvidia-smi -q -x", {}, 0, sample("nvidia-smi-qx-t4.xml"), ""});
+  EXPECT_THAT(read_well(with_tool).nodes[0].devices_unread,
+              ElementsAre(Family::amd, Family::intel_gaudi, Family::tpu));
+  Capture with_bus = files;
+  with_bus.outputs.push_back({"/sys pci", {}, 0, sample("sysfs-pci-this-kind-no-gpu.txt"), ""});
+  EXPECT_THAT(read_well(with_bus).nodes[0].devices_unread, IsEmpty());
+}
+
+TEST(HostPci, WhetherACardOfItsVendorsDriverCanBeAskedForIsNotKnownUntilAToolSpeaks) {
+  struct Case {
+    std::string rule, driver;
+    int exit_code;  // of nvidia-smi
+    bool open;
+  };
+  for (const Case& c :
+       std::vector<Case>{{"the vendor's driver, no tool", "nvidia", 127, true},
+                         {"the vendor's driver, a failing tool", "nvidia", 255, true},
+                         {"a driver that the tool denies", "nvidia", 9, false},
+                         {"of a virtual machine", "vfio-pci", 127, false},
+                         {"another driver", "nouveau", 127, false},
+                         {"no driver", "", 127, false}}) {
+    const std::string at = "/sys/bus/pci/devices/0000:10:00.0/";
+    std::string bus = at + "class=0x030200\n" + at + "vendor=0x10de\n" + at + "device=0x20b2\n";
+    if (!c.driver.empty()) bus += at + "driver->" + c.driver + "\n";
+    Capture capture = capture_saying({{"/sys pci", bus}});
+    capture.outputs.push_back({"nvidia-smi -q -x", {}, c.exit_code, "", "went wrong"});
+    const CardSet set = cards(read_well(capture)).at(0);
+    EXPECT_EQ(set.physical, 1) << c.rule;
+    EXPECT_THAT(set.offers, IsEmpty()) << c.rule;
+    EXPECT_EQ(!set.offers_unread.empty(), c.open) << c.rule;
+  }
+  const Inventory without_drivers = read_file_alone("lspci-nn-mixed.txt");
+  for (const CardSet& set : cards(without_drivers))
+    EXPECT_FALSE(set.offers_unread.empty()) << "lspci -nn names no driver: " << set.reported;
 }
 
 TEST(HostMig, AnInstanceOfUnknownSizeKeepsNoGuessedName) {

@@ -44,6 +44,7 @@ std::string refusal(const CapturedOutput& output) {
 struct Pods {
   kubernetes::PodUse use;
   std::optional<Unread> unread;  // why what is used is unknown
+  std::optional<Unread> doubt;   // why more may be in use than was counted
 };
 
 Pods read_pods(simdjson::ondemand::parser& parser, const Capture& capture) {
@@ -65,11 +66,13 @@ Pods read_pods(simdjson::ondemand::parser& parser, const Capture& capture) {
   }
   if (pods.use.more) {
     pods.unread = {"pods", "the list goes on after what was read: what is in use is unknown"};
-  } else if (from_kubectl && pods.use.namespaces.size() < 2) {
-    pods.unread = {
-        "pods",
-        "a list of one namespace cannot be told from a list of all (kubectl -A): what is "
-        "in use is unknown"};
+  } else if (from_kubectl && !pods.use.any_pods) {
+    pods.unread = {"pods", "the list names none: what is in use is unknown"};
+  } else if (from_kubectl && pods.use.namespaces.size() == 1) {
+    pods.doubt = {"pods",
+                  fmt::format("all are of namespace {}: unless kubectl was asked with -A, what "
+                              "other namespaces use is missing",
+                              printable(*pods.use.namespaces.begin()))};
   }
   return pods;
 }
@@ -104,6 +107,7 @@ Inventory read(const Capture& capture) {
   Pods pods = read_pods(parser, capture);
   const kubernetes::PodUse* use = pods.unread ? nullptr : &pods.use;
   if (pods.unread) inventory.unread.push_back(std::move(*pods.unread));
+  if (pods.doubt) inventory.unread.push_back(std::move(*pods.doubt));
 
   auto lists = pages(capture, kNodes);
   if (lists.empty()) lists = pages(capture, kMixed);
@@ -120,6 +124,8 @@ Inventory read(const Capture& capture) {
         },
         more);
   }
+  if (inventory.nodes.empty() && capture.transport == "file")
+    throw Unreadable(fmt::format("{}: the list names no node", lists.front()->name));
   if (more) inventory.unread.push_back({"nodes", "the list goes on after what was read"});
   sort_nodes(inventory.nodes);
   kubernetes::add_dynamic_resources(capture, inventory);
@@ -133,6 +139,7 @@ struct KindOfList {
 constexpr KindOfList kKinds[] = {
     {"NodeList", kNodes},
     {"Node", kNodes},
+    {"Status", kNodes},  // a refusal, given as a file: its sentence becomes the error
     {"PodList", kPods},
     {"ResourceSliceList", kubernetes::kSlices},
     {"ResourceClaimList", kubernetes::kClaims},
@@ -142,6 +149,7 @@ constexpr KindOfList kKinds[] = {
 std::string_view kinds_in_list(std::string_view text) {
   const auto kinds = kubernetes::item_kinds(text);
   const bool nodes = kinds.contains("Node"), pods = kinds.contains("Pod");
+  if (kinds.empty()) return kNodes;  // of nothing: refused with that as the reason
   if (nodes && pods && kinds.size() == 2) return kMixed;
   if (kinds.size() != 1) return {};
   if (nodes) return kNodes;

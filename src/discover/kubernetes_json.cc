@@ -28,11 +28,13 @@ std::string place(const CapturedOutput& output, int64_t item) {
 
 void walk(od::document& document, const std::function<void(od::object)>& take, bool& more,
           int64_t& item) {
-  std::string kind;
+  std::string kind, message;
   bool items = false;
   each_field(od::object(document.get_object()), [&](std::string_view key, od::value value) {
     if (key == "kind") {
       kind = text_of(value);
+    } else if (key == "message") {
+      message = text_of(value);
     } else if (key == "items") {
       items = true;
       each_element(value, [&](od::value element) {
@@ -49,6 +51,9 @@ void walk(od::document& document, const std::function<void(od::object)>& take, b
   if (document.current_location().error() == simdjson::SUCCESS)
     throw Unreadable("text follows the JSON document");
   if (items) return;
+  if (kind == "Status")
+    throw Unreadable(fmt::format("the server refused (a Status): {}",
+                                 message.empty() ? "no reason given" : printable(message)));
   if (kind != "Node" && kind != "Pod")
     throw Unreadable(fmt::format("a list was expected, but this is {}",
                                  kind.empty() ? "an object without a kind" : "a " + excerpt(kind)));

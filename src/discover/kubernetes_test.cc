@@ -588,7 +588,8 @@ TEST(KubernetesFiles, AreRecognisedByWhatTheyHold) {
       {data("events-apiserver-1.20.json"), std::nullopt},
       {data("label-excerpts.json"), std::nullopt},
       {R"({"kind":"NodeList","apiVersion":"v1","items":null})", "GET /api/v1/nodes"},
-      {R"({"kind":"List","apiVersion":"v1","items":[]})", std::nullopt},
+      {R"({"kind":"List","apiVersion":"v1","items":[]})", "GET /api/v1/nodes"},
+      {R"({"kind":"Status","apiVersion":"v1","status":"Failure"})", "GET /api/v1/nodes"},
       {R"({"kind":"List","apiVersion":"v1","items":[{"kind":"Node"},{"kind":"Pod"}]})",
        "kubectl get nodes,pods"},
       {"NodeName=a", std::nullopt},
@@ -603,8 +604,25 @@ TEST(KubernetesFiles, AreRecognisedByWhatTheyHold) {
   }
 }
 
+TEST(KubernetesFiles, AFileWithoutNodesIsRefusedWithTheReason) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {R"({"kind":"NodeList","apiVersion":"v1","items":[]})", "names no node"},
+      {R"({"kind":"List","apiVersion":"v1","items":[]})", "names no node"},
+      {R"({"kind":"Status","apiVersion":"v1","status":"Failure","message":)"
+       R"("nodes is forbidden: User \"a\" cannot list","reason":"Forbidden","code":403})",
+       "nodes is forbidden"},
+  };
+  for (const auto& [text, part] : cases) {
+    const auto question = recognise_kubernetes(text);
+    ASSERT_TRUE(question) << text;
+    Capture given = capture({{*question, text}});
+    given.transport = "file";
+    EXPECT_THAT(refused(given), HasSubstr(part));
+  }
+}
+
 // `kubectl get nodes,pods -o json` without -A lists one namespace and looks the same.
-TEST(KubernetesFiles, PodsOfOneNamespaceDoNotTellWhatIsInUse) {
+TEST(KubernetesFiles, PodsOfOneNamespaceAreCountedAndTheDoubtIsSaid) {
   const auto mixed = [](std::string_view second_namespace) {
     return fmt::format(
         R"({{"kind":"List","apiVersion":"v1","items":[)"
@@ -615,10 +633,12 @@ TEST(KubernetesFiles, PodsOfOneNamespaceDoNotTellWhatIsInUse) {
         second_namespace);
   };
   const Inventory one = read(capture({{"kubectl get nodes,pods", mixed("a")}}));
-  EXPECT_EQ(node_of(one, "n1").cpu_free_milli, std::nullopt);
-  EXPECT_EQ(one.unread.size(), 1U);
+  EXPECT_EQ(node_of(one, "n1").cpu_free_milli, 3000);
+  ASSERT_EQ(one.unread.size(), 1U);
+  EXPECT_THAT(one.unread[0].why, HasSubstr("all are of namespace a"));
   const Inventory all = read(capture({{"kubectl get nodes,pods", mixed("b")}}));
   EXPECT_EQ(node_of(all, "n1").cpu_free_milli, 3000);
+  EXPECT_TRUE(all.unread.empty());
   EXPECT_EQ(node_of(all, "n1").cpu_milli, 4000);
 }
 

@@ -39,6 +39,10 @@ Result<NodeListing> from_json(const CapturedOutput& output, SlurmContext& contex
   return NodeListing{std::move(read.nodes), std::move(read.version), std::move(read.cluster)};
 }
 
+// What a file of 22.05 and before is: sinfo and slurmrestd print the same bytes, and nobody saw who
+// did.
+constexpr std::string_view kSinfoOrRest = "sinfo --json or slurmrestd nodes";
+
 struct ListingSource {
   std::string_view name;
   ReadListing read;
@@ -46,9 +50,13 @@ struct ListingSource {
 
 // In the order of how much they tell.
 constexpr ListingSource kListings[] = {
-    {"scontrol show node", from_scontrol}, {"scontrol show node --json", from_json},
-    {"slurmrestd nodes", from_json},       {"sinfo --json", from_json},
-    {"sinfo -N -O", from_columns},         {"sinfo -N -o", from_bars},
+    {"scontrol show node", from_scontrol},
+    {"scontrol show node --json", from_json},
+    {"slurmrestd nodes", from_json},
+    {"sinfo --json", from_json},
+    {kSinfoOrRest, from_json},
+    {"sinfo -N -O", from_columns},
+    {"sinfo -N -o", from_bars},
 };
 
 constexpr std::string_view kConfig = "scontrol show config";
@@ -183,7 +191,8 @@ std::optional<std::string> recognise_json(std::string_view text) {
   if (command != nullptr && command->is_array() && !command->get_array().empty()) {
     return "scontrol show node --json";
   }
-  return meta != nullptr && find(*meta, "slurm") != nullptr ? "slurmrestd nodes" : "sinfo --json";
+  if (meta != nullptr && find(*meta, "slurm") != nullptr) return "slurmrestd nodes";
+  return std::string(kSinfoOrRest);
 }
 
 }  // namespace
@@ -199,6 +208,9 @@ Result<Inventory> read_slurm(const Capture& capture) {
     const CapturedOutput* output = capture.find(source.name);
     if (output == nullptr || output->exit_code != 0) continue;
     EXA_ASSIGN(NodeListing listing, source.read(*output, context));
+    if (listing.nodes.empty() && capture.transport == "file")
+      return fail(Code::unreadable_output, fmt::format("{}: the list names no node", source.name),
+                  "scontrol show node");
     EXA_TRY(sort_by_name(listing.nodes, source.name));
     inventory.tool = source.name;
     inventory.nodes = std::move(listing.nodes);

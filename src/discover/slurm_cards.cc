@@ -201,31 +201,35 @@ int64_t configured_count(const SlurmDevices& devices, const Kinds& kinds, const 
 struct FamilyFound {
   Family family = Family::other;
   std::string remark;
+  bool unread = false;
 };
 
-// The type decides, then a GRES name that only one family uses, then the features of the node. A
-// bare "gpu" with nothing else known stays `other`: it may be of any vendor.
+// The type decides, then a GRES name that only one family uses, then, for devices without a type,
+// the features of the node. A type that the catalogue does not know is of a family that nobody saw:
+// a feature ("cuda-12.4") may mean other software on the node, and a bare "gpu" may be of any
+// vendor.
 FamilyFound family_of(const Kind& kind, const SlurmNames::Device& device,
                       const std::vector<std::string>& features, SlurmNames& names) {
-  if (device.family) return {*device.family, ""};
+  if (device.family) return {*device.family, "", false};
   const NameMeaning meaning = meaning_of(kind.name);
-  if (meaning.family) return {*meaning.family, ""};
+  if (meaning.family) return {*meaning.family, "", false};
   const std::string why = kind.type.empty()
                               ? std::string("type not reported")
                               : fmt::format("type {} is not in the catalogue", kind.type);
+  if (!kind.type.empty()) return {Family::other, why, true};
   std::optional<Family> found;
   std::string from;
   for (const std::string& text : features) {
     const auto& feature = names.feature(text);
     if (!feature.family) continue;
     if (found && *found != *feature.family) {
-      return {Family::other, why + "; the features name several families"};
+      return {Family::other, why + "; the features name several families", true};
     }
     if (!found) from = text;
     found = feature.family;
   }
-  if (!found) return {Family::other, why};
-  return {*found, fmt::format("{}; family from feature {}", why, from)};
+  if (!found) return {Family::other, why, true};
+  return {*found, fmt::format("{}; family from feature {}", why, from), false};
 }
 
 void add_remark(CardSet& set, std::string_view remark) {
@@ -276,7 +280,7 @@ class CardBuilder {
       offer.sharing = Sharing::mig;
       offer.mig_profile = device.mig_profile;
     }
-    CardSet& set = set_for(device, found.family, offer);
+    CardSet& set = set_for(device, found, offer);
     if (offer.sharing == Sharing::whole) set.physical = offer.units;
     if (set.remark.empty()) add_remark(set, remark);
     set.offers.push_back(std::move(offer));
@@ -284,14 +288,16 @@ class CardBuilder {
 
   // The slices of one model share a set, because they are cut from the same cards; whole cards are
   // others, for a card in MIG mode is not listed whole.
-  CardSet& set_for(const SlurmNames::Device& device, Family family, const Offer& offer) {
+  CardSet& set_for(const SlurmNames::Device& device, const FamilyFound& found, const Offer& offer) {
     if (offer.sharing == Sharing::mig) {
       for (CardSet& set : sets_) {
-        if (!set.physical && set.reported == device.reported && set.family == family) return set;
+        if (!set.physical && set.reported == device.reported && set.family == found.family)
+          return set;
       }
     }
     CardSet set;
-    set.family = family;
+    set.family = found.family;
+    set.family_unread = found.unread;
     set.reported = device.reported;
     set.model = device.model;
     sets_.push_back(std::move(set));
@@ -346,6 +352,7 @@ class CardBuilder {
       if (set.physical) set.offers.front().free.reset();  // any of them may carry shares
     CardSet set;
     set.family = found.family;
+    set.family_unread = found.unread;
     set.reported = device.reported;
     set.model = device.model;
     set.remark = "the cards behind these shares are not told";

@@ -286,6 +286,21 @@ TEST(SlurmCards, ADeviceWithoutATypeIsOfNoFamilyUnlessTheFeaturesTell) {
   EXPECT_EQ(cards({.gres = "hpu:8"})[0].family, Family::intel_gaudi);
 }
 
+TEST(SlurmCards, ATypeOutsideTheCatalogueIsOfNoFamilyWhateverTheFeaturesSay) {
+  for (const auto& features :
+       std::vector<std::vector<std::string>>{{}, {"cuda-12.4"}, {"a100"}, {"rocm-6.1", "mi300x"}}) {
+    const auto sets = cards({.gres = "gpu:w7900:8", .features = features});
+    ASSERT_EQ(sets.size(), 1u);
+    EXPECT_EQ(sets[0].family, Family::other);
+    EXPECT_TRUE(sets[0].family_unread);
+    EXPECT_EQ(sets[0].reported, "w7900");
+    EXPECT_EQ(sets[0].remark, "type w7900 is not in the catalogue");
+  }
+  EXPECT_TRUE(cards({.gres = "gpu:4"})[0].family_unread);
+  EXPECT_FALSE(cards({.gres = "gpu:a100:4"})[0].family_unread);
+  EXPECT_FALSE(cards({.gres = "hpu:8"})[0].family_unread);
+}
+
 TEST(SlurmCards, AResourceThatIsNoAcceleratorIsNamedAndNotCounted) {
   std::vector<std::string> ignored;
   EXPECT_EQ(

@@ -626,9 +626,10 @@ TEST(SlurmRecognise, FilesAreKnownByWhatTheyHold) {
       {"scontrol-d-show-node-a100-01.txt", "scontrol show node"},
       {"sinfo-N-o.txt", "sinfo -N -o"},
       {"sinfo-N-O.txt", "sinfo -N -O"},
-      {"sinfo.json", "sinfo --json"},
-      {"rest-nodes-v0.0.38.json", "sinfo --json"},  // byte for byte the same
-      {"rest-node-nosuch.json", "sinfo --json"},
+      // byte for byte the same
+      {"sinfo.json", "sinfo --json or slurmrestd nodes"},
+      {"rest-nodes-v0.0.38.json", "sinfo --json or slurmrestd nodes"},
+      {"rest-node-nosuch.json", "sinfo --json or slurmrestd nodes"},
       {"squeue.json", "squeue --json"},
       {"rest-partitions-v0.0.38.json", std::nullopt},
       {"rest-ping.json", std::nullopt},
@@ -647,6 +648,17 @@ TEST(SlurmRecognise, FilesAreKnownByWhatTheyHold) {
   EXPECT_EQ(recognise_slurm("slurm-wlm 22.05.8\n"), "sinfo --version");
   EXPECT_EQ(recognise_slurm(""), std::nullopt);
   EXPECT_EQ(recognise_slurm("{}"), std::nullopt);
+}
+
+TEST(SlurmRecognise, AFileThatNamesNoNodeSaysSo) {
+  const std::string text = R"({"meta":{"Slurm":{"release":"22.05.8"}},"errors":[],"nodes":[]})";
+  const auto question = recognise_slurm(text);
+  ASSERT_TRUE(question);
+  Capture capture = capture_of(*question, text);
+  capture.transport = "file";
+  const auto refused = read_slurm(capture);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("names no node"));
 }
 
 TEST(SlurmRecognise, WithDetailsTheUsedDevicesAreRead) {

@@ -11,15 +11,20 @@
 
 namespace exa {
 
-// Nodes of a class that hold cpu and memory, by what they do not say: index 1 cpu, 2 memory, 3
-// both.
-inline constexpr size_t kSilences = 4;
-ClaimSet silent_claims(size_t silence);
+// Nodes of a class differ in what they do not say and in their tags; a variant is the sum of these.
+inline constexpr size_t kSilentOnCpu = 1;
+inline constexpr size_t kSilentOnMemory = 2;
+inline constexpr size_t kDriverTagged = 4;   // a tag of the node confirms the driver
+inline constexpr size_t kRuntimeTagged = 8;  // or the runtime
+inline constexpr size_t kVariants = 16;
+ClaimSet silent_claims(size_t variant);
+ClaimSet tagged_claims(size_t variant);
+size_t tagged_variant(const Comparisons& comparisons, size_t node);  // the last two, by node
 
 struct ClassFit {
   const FleetClass* nodes = nullptr;
-  std::vector<Way> ways;  // those with enough devices
-  std::array<int64_t, kSilences> holding{};
+  std::vector<Way> ways;                     // those with enough devices
+  std::array<int64_t, kVariants> holding{};  // nodes with enough cpu and memory
 };
 
 struct Fit {
@@ -29,9 +34,10 @@ struct Fit {
 
 Fit fit(const Shape& shape, const Fleet& fleet, const Comparisons& comparisons);
 
-// Claims that the way bears out on a node with that silence.
-inline ClaimSet borne_out(const Way& way, size_t silence) {
-  return way.confirmed & static_cast<ClaimSet>(~silent_claims(silence));
+// Claims that the way bears out on a node of that variant.
+inline ClaimSet borne_out(const Way& way, size_t variant) {
+  const auto said = static_cast<ClaimSet>(~silent_claims(variant));
+  return static_cast<ClaimSet>((way.confirmed & said) | tagged_claims(variant));
 }
 inline bool covers(ClaimSet have, ClaimSet wanted) {
   return (have & wanted) == wanted;
@@ -47,7 +53,8 @@ std::vector<Dimension> missing_dimensions(const Shape& shape, const Fleet& fleet
                                           const Comparisons& comparisons, const Fit& fit);
 
 // What could be taken now by the nodes and ways that bear out `claims` (now.cc).
-FitsNow fits_now(const Shape& shape, const Fleet& fleet, const Fit& fit, ClaimSet claims);
+FitsNow fits_now(const Shape& shape, const Fleet& fleet, const Comparisons& comparisons,
+                 const Fit& fit, ClaimSet claims);
 
 // One verdict per claimed field; `claims` are those confirmed together (verdicts.cc).
 std::vector<FieldVerdict> verdicts_of(const Shape& shape, const Fleet& fleet,

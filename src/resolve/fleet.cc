@@ -30,8 +30,7 @@ class Numbers {
 };
 
 using ModelKey = std::tuple<Family, bool, std::string, std::optional<int64_t>>;
-using ProvisionKey =
-    std::pair<std::vector<std::pair<std::string, std::string>>, std::vector<std::string>>;
+using ProvisionKey = std::vector<std::pair<std::string, std::string>>;
 
 struct NodeOffer {
   Sharing sharing = Sharing::whole;
@@ -134,6 +133,7 @@ std::vector<std::string> tags_of(const Node& node) {
     const std::string_view name = std::string_view(key).substr(key.rfind('/') + 1);
     if (name == "runtime" || name == "runtime-tag") tags.push_back(value);
   }
+  for (std::string& tag : tags) tag = lower(tag);
   std::ranges::sort(tags);
   tags.erase(std::unique(tags.begin(), tags.end()), tags.end());
   return tags;
@@ -162,9 +162,7 @@ class Builder {
     NodeReading reading;
     for (const CardSet& cards : node.cards) add_cards(cards, reading.groups);
     ProvisionKey provision;
-    for (const Software& row : node.software)
-      provision.first.emplace_back(row.product, row.version);
-    provision.second = tags_of(node);
+    for (const Software& row : node.software) provision.emplace_back(row.product, row.version);
     reading.provision = provisions_.of(provision);
     reading.taints = taints_.of(taints_of(node));
     reading.key = key_of(node, reading);
@@ -249,6 +247,8 @@ class Builder {
   void add_node(const Node& node, FleetClass& row) {
     const int64_t cpu = node.cpu_milli.value_or(kNotSaid);
     const int64_t memory = node.memory_bytes.value_or(kNotSaid);
+    for (std::string& tag : tags_of(node))
+      fleet_.tagged[std::move(tag)].push_back(static_cast<uint32_t>(fleet_.cpu_milli.size()));
     fleet_.cpu_milli.push_back(cpu);
     fleet_.memory_bytes.push_back(memory);
     fleet_.cpu_free_milli.push_back(node.cpu_free_milli.value_or(kNotSaid));
@@ -262,11 +262,10 @@ class Builder {
   void finish() {
     for (const auto& [family, family_unread, text, memory] : models_.take())
       fleet_.models.push_back({family, family_unread, text, memory});
-    for (auto& [software, tags] : provisions_.take()) {
+    for (const ProvisionKey& software : provisions_.take()) {
       Provision& provision = fleet_.provisions.emplace_back();
       for (const auto& [product, version] : software)
         provision.software.push_back({product, version});
-      provision.tags = tags;
     }
     fleet_.taints = taints_.take();
     fleet_.unread = inventory_.unread;

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -46,10 +47,10 @@ struct FleetGroup {
   bool may_be(Family asked) const { return family_unread || family == asked; }
 };
 
-// What a node says about its software.
+// What a node says about its software. Its tags are kept apart (Fleet::tagged): sites give nodes
+// features of their own, and nearly none of them is ever asked for.
 struct Provision {
   std::vector<Software> software;
-  std::vector<std::string> tags;  // features, and labels that name a runtime; sorted, unique
 };
 
 struct FleetClass {
@@ -73,6 +74,10 @@ struct Fleet {
   std::vector<FleetModel> models;
   std::vector<Provision> provisions;
   std::vector<std::string> taints;  // those that keep work away, as one text; empty: none
+
+  // The nodes that carry a tag, in lower case: features, and labels that name a runtime. Places in
+  // the columns, ascending.
+  std::map<std::string, std::vector<uint32_t>, std::less<>> tagged;
 
   // one entry per node
   std::vector<int64_t> cpu_milli;

@@ -23,10 +23,10 @@ struct FreeUnits {
 };
 
 std::vector<FreeUnits> free_units(const Shape& shape, const Fleet& fleet, const ClassFit& row,
-                                  size_t silence, ClaimSet claims) {
+                                  size_t variant, ClaimSet claims) {
   std::vector<FreeUnits> result;
   for (const Way& way : row.ways) {
-    if (!covers(borne_out(way, silence), claims)) continue;
+    if (!covers(borne_out(way, variant), claims)) continue;
     if (way.offer == nullptr)
       result.push_back({nullptr, 0, way.unread});
     else
@@ -52,21 +52,24 @@ std::optional<size_t> silence_if_holding(const Shape& shape, int64_t cpu, int64_
   const Free has_cpu = enough(cpu, shape.cpu_milli);
   const Free has_memory = enough(memory, shape.memory_bytes);
   if (has_cpu == Free::no || has_memory == Free::no) return std::nullopt;
-  return (has_cpu == Free::unknown ? 1U : 0U) | (has_memory == Free::unknown ? 2U : 0U);
+  return (has_cpu == Free::unknown ? kSilentOnCpu : 0) |
+         (has_memory == Free::unknown ? kSilentOnMemory : 0);
 }
 
-void count_class(const Shape& shape, const Fleet& fleet, const ClassFit& row, ClaimSet claims,
-                 FitsNow& now) {
-  std::array<std::vector<FreeUnits>, kSilences> ways;
-  for (size_t silence = 0; silence < kSilences; ++silence)
-    ways.at(silence) = free_units(shape, fleet, row, silence, claims);
+void count_class(const Shape& shape, const Fleet& fleet, const Comparisons& comparisons,
+                 const ClassFit& row, ClaimSet claims, FitsNow& now) {
+  std::array<std::vector<FreeUnits>, kVariants> ways;
+  for (size_t variant = 0; variant < kVariants; ++variant)
+    ways.at(variant) = free_units(shape, fleet, row, variant, claims);
   for (size_t i = 0; i < row.nodes->count; ++i) {
     const size_t node = row.nodes->first + i;
     const auto silence = silence_if_holding(shape, fleet.cpu_milli[node], fleet.memory_bytes[node]);
-    if (!silence || ways.at(*silence).empty()) continue;
-    const Free free = std::min({devices_free(ways.at(*silence), i),
-                                enough(fleet.cpu_free_milli[node], shape.cpu_milli),
-                                enough(fleet.memory_free_bytes[node], shape.memory_bytes)});
+    if (!silence) continue;
+    const auto& of_variant = ways.at(*silence | tagged_variant(comparisons, node));
+    if (of_variant.empty()) continue;
+    const Free free =
+        std::min({devices_free(of_variant, i), enough(fleet.cpu_free_milli[node], shape.cpu_milli),
+                  enough(fleet.memory_free_bytes[node], shape.memory_bytes)});
     if (free == Free::yes) ++now.nodes;
     if (free == Free::unknown) ++now.nodes_unknown;
   }
@@ -74,9 +77,10 @@ void count_class(const Shape& shape, const Fleet& fleet, const ClassFit& row, Cl
 
 }  // namespace
 
-FitsNow fits_now(const Shape& shape, const Fleet& fleet, const Fit& fit, ClaimSet claims) {
+FitsNow fits_now(const Shape& shape, const Fleet& fleet, const Comparisons& comparisons,
+                 const Fit& fit, ClaimSet claims) {
   FitsNow now;
-  for (const ClassFit& row : fit.classes) count_class(shape, fleet, row, claims, now);
+  for (const ClassFit& row : fit.classes) count_class(shape, fleet, comparisons, row, claims, now);
   if (now.nodes >= shape.nodes)
     now.fits = true;
   else if (now.nodes + now.nodes_unknown < shape.nodes)

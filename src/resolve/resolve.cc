@@ -225,7 +225,7 @@ void accept(const ResolveInput& input, const Comparisons& comparisons, const Fit
   answer.cause = cause_of(answer);
   answer.status = answer.unconfirmed.empty() ? Status::verified : Status::degraded;
   answer.seen->fitting_nodes = nodes_bearing_out(fit, claims);
-  answer.fits_now = fits_now(shape, fleet, fit, claims);
+  answer.fits_now = fits_now(shape, fleet, comparisons, fit, claims);
   if (is_stale(*answer.seen) || answer.seen->declared) answer.fits_now->fits.reset();
   for (std::string& remark : remark_on_taints(fleet, fit, claims, shape.nodes))
     answer.remarks.push_back(std::move(remark));

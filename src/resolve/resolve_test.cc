@@ -1,6 +1,7 @@
 // Semantics §4, rule by rule, and Phase 1 of the requirement.
 #include "resolve/resolve.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -429,6 +430,25 @@ TEST(Resolve, ARuntimeIsSeenOnlyWhereAFeatureOrLabelSaysIt) {
   n.labels.clear();
   n.features = {"ib", "pytorch-2.4-cu124"};
   EXPECT_EQ(resolve_on(shape, inventory({n})).status, Status::verified);
+}
+
+TEST(Resolve, FeaturesThatNobodyAsksForDoNotSplitTheFleet) {
+  std::vector<Node> nodes;
+  for (int i = 0; i < 500; ++i) {
+    nodes.push_back(node(fmt::format("n{:03}", i), {cards("A100", 8)}));
+    nodes.back().features = {"rack", fmt::format("node-{}", i)};
+  }
+  EXPECT_EQ(build_fleet(inventory(nodes)).classes.size(), 1U);
+  Shape shape = gpus(8);
+  shape.driver_tag = "NODE-7";
+  shape.runtime_tag = "rack";
+  const Resolution answer = resolve_on(shape, inventory(nodes));
+  EXPECT_THAT(answer, Is(Status::verified, Cause::confirmed));
+  EXPECT_EQ(answer.seen->fitting_nodes, 1);
+  EXPECT_EQ(answer.fits_now, (FitsNow{true, 1, 0}));
+  EXPECT_EQ(find_verdict(answer, "driver_tag")->observed, "feature NODE-7 (1 node)");
+  shape.nodes = 2;
+  EXPECT_THAT(resolve_on(shape, inventory(nodes)).unconfirmed, ElementsAre("driver_tag"));
 }
 
 // --- cpu and memory that nobody reported

@@ -74,11 +74,6 @@ Match compare_versions(std::string_view asked_text, std::string_view seen_text) 
   return Match::confirmed;
 }
 
-bool holds(const std::vector<std::string>& names, std::string_view tag) {
-  const std::string wanted = lower(tag);
-  return std::ranges::any_of(names, [&](const std::string& name) { return lower(name) == wanted; });
-}
-
 // With several versions of one product the best counts: both can be used.
 Match better(Match a, Match b) {
   if (a == Match::confirmed || b == Match::confirmed) return Match::confirmed;
@@ -88,9 +83,7 @@ Match better(Match a, Match b) {
 
 }  // namespace
 
-TagVerdict match_driver(std::string_view text, const std::vector<Software>& software,
-                        const std::vector<std::string>& features) {
-  if (holds(features, text)) return {Match::confirmed, fmt::format("feature {}", text)};
+TagVerdict match_driver(std::string_view text, const std::vector<Software>& software) {
   const Tag tag = parse_tag(text);
   std::optional<Match> match;
   std::vector<std::string> observed;
@@ -101,11 +94,6 @@ TagVerdict match_driver(std::string_view text, const std::vector<Software>& soft
     observed.push_back(fmt::format("{} {}", row.product, row.version));
   }
   return {match.value_or(Match::not_reported), join(observed, ", ")};
-}
-
-TagVerdict match_runtime(std::string_view tag, const std::vector<std::string>& features) {
-  if (holds(features, tag)) return {Match::confirmed, std::string(tag)};
-  return {};
 }
 
 }  // namespace exa

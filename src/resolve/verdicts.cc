@@ -95,7 +95,9 @@ std::string amount_seen(int64_t most, std::string_view unit, const std::string& 
   return most == kNotSaid ? std::string() : fmt::format("at most {} {}", amount, unit);
 }
 
-std::string claim_seen(const Evidence& e, const ClassFit& row, const Way& way, Claim claim) {
+std::string claim_seen(const Evidence& e, const ClassFit& row, const Way& way, size_t variant,
+                       Claim claim) {
+  const bool tagged = covers(tagged_claims(variant), bit(claim));
   switch (claim) {
     case Claim::family:
       return family_seen(e, way);
@@ -114,9 +116,10 @@ std::string claim_seen(const Evidence& e, const ClassFit& row, const Way& way, C
                  ? std::string()
                  : "at most " + format_bytes(row.nodes->most_memory_bytes);
     case Claim::driver:
-      return e.comparisons.drivers[row.nodes->provision].observed;
+      return tagged ? "feature " + e.shape.driver_tag
+                    : e.comparisons.drivers[row.nodes->provision].observed;
     case Claim::runtime:
-      return e.comparisons.runtimes[row.nodes->provision].observed;
+      return tagged ? e.shape.runtime_tag : std::string();
   }
   return {};
 }
@@ -125,14 +128,14 @@ template <typename Text>
 std::string observed(const Evidence& e, Text text_of) {
   Observed result;
   for (const ClassFit& row : e.fit.classes) {
-    for (size_t silence = 0; silence < kSilences; ++silence) {
-      if (row.holding.at(silence) == 0) continue;
+    for (size_t variant = 0; variant < kVariants; ++variant) {
+      if (row.holding.at(variant) == 0) continue;
       std::vector<std::string> said;  // two ways of one node that show the same count it once
       for (const Way& way : row.ways) {
-        if (!covers(borne_out(way, silence), e.claims)) continue;
-        std::string text = text_of(row, way, silence);
+        if (!covers(borne_out(way, variant), e.claims)) continue;
+        std::string text = text_of(row, way, variant);
         if (std::ranges::find(said, text) != said.end()) continue;
-        result.add(text, row.holding.at(silence));
+        result.add(text, row.holding.at(variant));
         said.push_back(std::move(text));
       }
     }
@@ -144,12 +147,13 @@ std::string observed(const Evidence& e, Text text_of) {
 int64_t nodes_not_contradicting(const Evidence& e, Claim claim) {
   int64_t nodes = 0;
   for (const ClassFit& row : e.fit.classes) {
-    for (size_t silence = 0; silence < kSilences; ++silence) {
+    for (size_t variant = 0; variant < kVariants; ++variant) {
+      const bool tagged = covers(tagged_claims(variant), bit(claim));
       const bool open = std::ranges::any_of(row.ways, [&](const Way& way) {
-        return covers(borne_out(way, silence), e.claims) &&
-               way.match.at(static_cast<size_t>(claim)) != Match::contradicted;
+        if (!covers(borne_out(way, variant), e.claims)) return false;
+        return tagged || way.match.at(static_cast<size_t>(claim)) != Match::contradicted;
       });
-      if (open) nodes += row.holding.at(silence);
+      if (open) nodes += row.holding.at(variant);
     }
   }
   return nodes;
@@ -160,9 +164,9 @@ void judge_claim(const Evidence& e, Claim claim, FieldVerdict& verdict) {
     verdict.verdict = Match::confirmed;
   else if (nodes_not_contradicting(e, claim) < e.shape.nodes)
     verdict.verdict = Match::contradicted;
-  verdict.observed = observed(e, [&](const ClassFit& row, const Way& way, size_t silence) {
-    const bool silent = covers(silent_claims(silence), bit(claim));
-    return silent ? std::string() : claim_seen(e, row, way, claim);
+  verdict.observed = observed(e, [&](const ClassFit& row, const Way& way, size_t variant) {
+    const bool silent = covers(silent_claims(variant), bit(claim));
+    return silent ? std::string() : claim_seen(e, row, way, variant, claim);
   });
 }
 

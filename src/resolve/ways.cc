@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "hardware/catalogue.h"
 
 namespace exa {
@@ -159,7 +160,16 @@ void set_claims(const Shape& shape, const FleetClass& nodes, const Comparisons& 
   if (!shape.driver_tag.empty())
     set(way, Claim::driver, comparisons.drivers[nodes.provision].match);
   if (!shape.runtime_tag.empty())
-    set(way, Claim::runtime, comparisons.runtimes[nodes.provision].match);
+    set(way, Claim::runtime, Match::not_reported);  // but for the nodes with that tag
+}
+
+void add_tagged(const Fleet& fleet, std::string_view tag, Claim claim,
+                std::vector<ClaimSet>& by_node) {
+  if (tag.empty()) return;
+  const auto found = fleet.tagged.find(lower(tag));
+  if (found == fleet.tagged.end()) return;
+  by_node.resize(fleet.cpu_milli.size(), 0);
+  for (const uint32_t node : found->second) by_node[node] |= bit(claim);
 }
 
 }  // namespace
@@ -195,14 +205,12 @@ Comparisons compare(const Shape& shape, const Fleet& fleet) {
     }
   }
   for (const Provision& provision : fleet.provisions) {
-    result.drivers.push_back(
-        shape.driver_tag.empty()
-            ? TagVerdict{}
-            : match_driver(shape.driver_tag, provision.software, provision.tags));
-    result.runtimes.push_back(shape.runtime_tag.empty()
-                                  ? TagVerdict{}
-                                  : match_runtime(shape.runtime_tag, provision.tags));
+    result.drivers.push_back(shape.driver_tag.empty()
+                                 ? TagVerdict{}
+                                 : match_driver(shape.driver_tag, provision.software));
   }
+  add_tagged(fleet, shape.driver_tag, Claim::driver, result.tagged);
+  add_tagged(fleet, shape.runtime_tag, Claim::runtime, result.tagged);
   return result;
 }
 

@@ -31,9 +31,11 @@ ClaimSet claims_of(const Shape& shape);  // those that the shape makes
 // What each distinct model and provision of a fleet says about the shape: compared once, however
 // many nodes share them.
 struct Comparisons {
-  std::vector<Match> models;         // by Fleet::models
-  std::vector<TagVerdict> drivers;   // by Fleet::provisions
-  std::vector<TagVerdict> runtimes;  // by Fleet::provisions
+  std::vector<Match> models;        // by Fleet::models
+  std::vector<TagVerdict> drivers;  // by Fleet::provisions, of the software alone
+  // By node: Claim::driver and Claim::runtime where a tag of the node confirms them. Empty: on
+  // none.
+  std::vector<ClaimSet> tagged;
 };
 Comparisons compare(const Shape& shape, const Fleet& fleet);
 
