@@ -405,7 +405,7 @@ TEST(HostMig, ComputeInstancesShareTheirGpuInstance) {
                          {{"1g.18gb+me", "1g.18gb"}, "1x1g.18gb+me 1x1g.18gb"}}) {
     std::string text = "GPU 0: NVIDIA H200 (UUID: GPU-1)\n";
     for (const std::string& line : c.lines)
-      text += fmt::format("  MIG {:<12}Device  0: (UUID: MIG-1)\n", line);
+      text += fmt::format("  MIG {:<11} Device  0: (UUID: MIG-1)\n", line);
     EXPECT_EQ(offers(cards(read_well(capture_saying({{"nvidia-smi -L", text}})))[0]), c.offers)
         << text;
   }
