@@ -3,7 +3,7 @@ SHELL := /bin/bash
 JOBS ?= $(shell nproc)
 RELEASE := build/release
 
-.PHONY: run test build bench lint fuzz fault test-kubernetes test-asan test-tsan coverage clean deps
+.PHONY: run test build bench lint fuzz fuzz-short fault test-kubernetes test-asan test-tsan coverage clean deps
 
 deps:
 	@packaging/install-dependencies build
@@ -17,11 +17,10 @@ run: build
 	@tests/run_main_job build/exa
 
 test:
-	@packaging/install-dependencies build test fuzz
+	@packaging/install-dependencies build test
 	@test -f $(RELEASE)/build.ninja || cmake --preset release
 	@cmake --build $(RELEASE) -j $(JOBS)
 	@ln -sfn release/exa build/exa
-	@tests/fuzz/short
 	@ctest --test-dir $(RELEASE) -j $(JOBS) --output-on-failure --no-tests=error
 
 test-kubernetes:
@@ -46,13 +45,17 @@ coverage:
 bench:
 	@packaging/install-dependencies build test fuzz
 	@test -f build/bench/build.ninja || cmake --preset bench
-	@cmake --build build/bench -j $(JOBS)
+	@cmake --build build/bench -j $(JOBS) --target exa exa_bench
 	@bench/run build/bench
+
+fuzz-short:
+	@packaging/install-dependencies build fuzz
+	@tests/fuzz/short
 
 fuzz:
 	@packaging/install-dependencies build fuzz
 	@test -f build/fuzz/build.ninja || cmake --preset fuzz
-	@cmake --build build/fuzz -j $(JOBS)
+	@cmake --build build/fuzz -j $(JOBS) --target fuzz
 	@tests/fuzz/long build/fuzz $(SECONDS_EACH)
 
 fault: build
