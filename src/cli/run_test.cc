@@ -223,7 +223,8 @@ TEST(Errors, InJsonTheyAreProblemDocuments) {
   EXPECT_EQ(shell.run({"hardware", "profile", "list", "--json"}), 3);
   EXPECT_EQ(shell.err, shell.replies[kList].body);
   EXPECT_EQ(shell.run({"hardware", "profile", "lst", "--json"}), 2);
-  EXPECT_EQ(text_or(parse_json(shell.err, "err").value(), "code", ""), "usage");
+  const json::value problem = parse_json(shell.err, "err").value();
+  EXPECT_EQ(text_or(problem, "code", ""), "usage");
 }
 
 TEST(Errors, ForeignTextCannotMoveTheCursor) {

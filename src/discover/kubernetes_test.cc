@@ -521,7 +521,7 @@ TEST(KubernetesReader, AMalformedAmountNamesNodeAndField) {
 TEST(KubernetesReader, MoreDevicesThanANodeCanHaveAreRefusedBeforeTheyAreAddedUp) {
   const std::string message = refused(capture(
       {{"GET /api/v1/nodes",
-        one_node("", R"("nvidia.com/gpu":"9223372036854775807","nvidia.com/gpu.shared":"8")")}}));
+        one_node("", R"("nvidia.com/gpu":"9000000000000000000","nvidia.com/gpu.shared":"8")")}}));
   EXPECT_THAT(message, HasSubstr("n1"));
   EXPECT_THAT(message, HasSubstr("nvidia.com/gpu"));
   EXPECT_THAT(message, HasSubstr("out of range"));
