@@ -95,4 +95,3 @@ BENCHMARK(read_nodes)
 }  // namespace
 }  // namespace exa
 
-BENCHMARK_MAIN();

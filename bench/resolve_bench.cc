@@ -116,4 +116,3 @@ BENCHMARK_CAPTURE(resolve_shape, every_node_its_own_class, fleet_of(true, true),
 
 }  // namespace
 
-BENCHMARK_MAIN();
