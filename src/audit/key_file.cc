@@ -34,7 +34,7 @@ class Descriptor {
 Failure write_failure(std::string_view doing, const std::string& path, int error) {
   const bool full = error == ENOSPC || error == EDQUOT;
   return fail(full ? Code::store_full : Code::store_unwritable,
-              fmt::format("cannot {} {}: {}", doing, path, std::strerror(error)), "exa doctor");
+              fmt::format("cannot {} {}: {}", doing, path, std::strerror(error)));
 }
 
 std::string folder_of(const std::string& path) {

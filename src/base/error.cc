@@ -62,7 +62,7 @@ constexpr std::array kCodes = {
         "an unknown shape. The last good snapshot stays in use and ages; the failure is recorded."},
     CodeInfo{Code::store_unwritable, "store_unwritable", 9, 503, "The data folder cannot be used",
              "The data folder or its file system refuses reads or writes. Nothing was changed. "
-             "Check its owner, mode and mount (`exa doctor`)."},
+             "Check its owner, mode and mount."},
     CodeInfo{Code::store_full, "store_full", 9, 503, "The disk is full",
              "The file system of the data folder has no room. Nothing was changed and nothing is "
              "lost. Free some space and run the command again."},

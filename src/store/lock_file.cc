@@ -33,8 +33,7 @@ Result<LockFile> LockFile::acquire(const std::filesystem::path& path, Duration w
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (descriptor < 0) {
     return fail(errno == ENOSPC ? Code::store_full : Code::store_unwritable,
-                fmt::format("cannot open {}: {}", path.string(), std::strerror(errno)),
-                "exa doctor");
+                fmt::format("cannot open {}: {}", path.string(), std::strerror(errno)));
   }
   LockFile lock(descriptor);
   using Steady = std::chrono::steady_clock;

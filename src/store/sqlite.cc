@@ -34,7 +34,7 @@ Error error_from(sqlite3* database, int status, std::string_view doing) {
   const std::string text = database != nullptr ? sqlite3_errmsg(database) : sqlite3_errstr(status);
   const int system = database != nullptr ? sqlite3_system_errno(database) : 0;
   Error error;
-  error.next = "exa doctor";
+
   switch (status & 0xFF) {
     case SQLITE_FULL:
       error.code = Code::store_full;
@@ -264,8 +264,7 @@ class SqliteStore final : public Store {
   Result<void> ready_to_write() {
     if (immutable_) {
       return fail(Code::store_unwritable,
-                  fmt::format("the data folder {} is read-only", options_.folder.string()),
-                  "exa doctor");
+                  fmt::format("the data folder {} is read-only", options_.folder.string()));
     }
     if (!database_) EXA_TRY(open_file());
     if (schema_ == newest_schema()) return {};
