@@ -33,8 +33,9 @@ class Descriptor {
 
 Failure write_failure(std::string_view doing, const std::string& path, int error) {
   const bool full = error == ENOSPC || error == EDQUOT;
-  return fail(full ? Code::store_full : Code::store_unwritable,
-              fmt::format("cannot {} {}: {}", doing, path, std::strerror(error)), "exa doctor");
+  const Code code = full ? Code::store_full : Code::store_unwritable;
+  return fail(code, fmt::format("cannot {} {}: {}", doing, path, std::strerror(error)),
+              fmt::format("exa help error {}", info(code).name));
 }
 
 std::string folder_of(const std::string& path) {

@@ -12,6 +12,30 @@
 
 namespace exa {
 
+namespace {
+
+// Says why there is no store to whoever needs one.
+class NoStore : public Store {
+ public:
+  explicit NoStore(Error why) : why_(std::move(why)) {}
+  Result<void> read(const Work&) override { return fail(why_); }
+  Result<void> write(const Work&, const std::function<void()>&) override { return fail(why_); }
+  Result<void> rehearse(const Work&) override { return fail(why_); }
+  std::string describe() const override { return why_.message; }
+
+ private:
+  Error why_;
+};
+
+std::unique_ptr<Store> store_in(const Result<std::filesystem::path>& folder, Duration lock_wait) {
+  if (!folder) return std::make_unique<NoStore>(folder.error());
+  auto store = open_sqlite({.folder = *folder, .lock_wait = lock_wait});
+  if (!store) return std::make_unique<NoStore>(store.error());
+  return *std::move(store);
+}
+
+}  // namespace
+
 struct LocalServer::Opened {
   std::unique_ptr<Store> store;
   AuditTrail trail;
@@ -81,21 +105,18 @@ std::string new_id() {
   return id;
 }
 
-LocalServer::LocalServer(std::filesystem::path folder, Clock clock, Duration lock_wait)
+LocalServer::LocalServer(Result<std::filesystem::path> folder, Clock clock, Duration lock_wait)
     : folder_(std::move(folder)), clock_(std::move(clock)), lock_wait_(lock_wait) {}
 
 LocalServer::~LocalServer() = default;
 
-Result<void> LocalServer::open() {
-  EXA_ASSIGN(auto store, open_sqlite({.folder = folder_, .lock_wait = lock_wait_}));
-  opened_ = std::make_unique<Opened>(std::move(store), folder_, clock_);
-  return {};
+void LocalServer::open() {
+  const std::filesystem::path folder = folder_ ? *folder_ : std::filesystem::path();
+  opened_ = std::make_unique<Opened>(store_in(folder_, lock_wait_), folder, clock_);
 }
 
 Reply LocalServer::handle(Request request) {
-  if (!opened_) {
-    if (const auto done = open(); !done) return reply_of(done.error(), request.request_id);
-  }
+  if (!opened_) open();
   request.principal = operating_system_user();
   request.origin = process_origin();
   return opened_->router.handle(request);

@@ -34,7 +34,6 @@ Error error_from(sqlite3* database, int status, std::string_view doing) {
   const std::string text = database != nullptr ? sqlite3_errmsg(database) : sqlite3_errstr(status);
   const int system = database != nullptr ? sqlite3_system_errno(database) : 0;
   Error error;
-  error.next = "exa doctor";
   switch (status & 0xFF) {
     case SQLITE_FULL:
       error.code = Code::store_full;
@@ -64,6 +63,7 @@ Error error_from(sqlite3* database, int status, std::string_view doing) {
       error.code = Code::unexpected;
       break;
   }
+  error.next = fmt::format("exa help error {}", info(error.code).name);
   error.message = fmt::format("{}: {}", doing, text);
   if (system != 0) error.message += fmt::format(" ({})", std::strerror(system));
   return error;
@@ -252,7 +252,7 @@ class SqliteStore final : public Store {
     if (immutable_) {
       return fail(Code::store_unwritable,
                   fmt::format("the data folder {} is read-only", options_.folder.string()),
-                  "exa doctor");
+                  "exa help error store_unwritable");
     }
     if (!database_) EXA_TRY(open_file());
     if (schema_ == newest_schema()) return {};
