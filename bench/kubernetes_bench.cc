@@ -94,4 +94,3 @@ BENCHMARK(read_nodes)
 
 }  // namespace
 }  // namespace exa
-

@@ -115,4 +115,3 @@ BENCHMARK_CAPTURE(resolve_shape, every_node_its_own_class, fleet_of(true, true),
     ->Unit(benchmark::kMicrosecond);
 
 }  // namespace
-

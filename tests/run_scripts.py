@@ -136,6 +136,8 @@ def check(exa, path):
 
 def wildcards(line):
     line = re.sub(WILD["<time>"], "<time>", line)
+    line = re.sub(r"\b[0-9a-hjkmnp-tv-z]{26}\b", "<id>", line)
+    line = re.sub(r"(?<=, )\d+[smhdy](?= old$)", "<age>", line)  # of a snapshot
     return re.sub(r"(?<=\s)\d+s$", "<age>", line)  # the last column of a table
 
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "api/handlers.h"
+#include "base/text.h"
 #include "profile/validate.h"
 #include "service/profiles.h"
 #include "service/resolutions.h"
@@ -54,9 +55,22 @@ std::vector<Problem> check_set(const json::object& args) {
   return problems;
 }
 
+// What follows the @ is of two kinds; "not a label" alone would hide the other ("small@-1").
+Result<ProfileRef> check_ref(std::string_view text) {
+  auto reference = parse_reference(text);
+  const std::vector<std::string_view> parts = split(text, '@');
+  if (reference || parts.size() != 2 || !check_name(parts[0], "profile name")) return reference;
+  const bool digits = parts[1].find_first_not_of("0123456789") == std::string_view::npos;
+  if (digits) return reference;
+  return fail(Code::invalid_input,
+              fmt::format("\"{}\" after the @ is neither a version (1, 2, …) nor a label (a-z, 0-9 "
+                          "and '-' inside)",
+                          printable(parts[1])));
+}
+
 std::vector<Problem> check_reference(const json::object& args) {
   std::vector<Problem> problems;
-  check_with(args, "name", problems, [](auto text) { return parse_reference(text); });
+  check_with(args, "name", problems, [](auto text) { return check_ref(text); });
   check_project(args, problems);
   return problems;
 }
@@ -72,7 +86,7 @@ std::vector<Problem> check_label_move(const json::object& args) {
 std::vector<Problem> check_two_references(const json::object& args) {
   std::vector<Problem> problems;
   for (const std::string_view key : {"from", "to"}) {
-    check_with(args, key, problems, [](auto text) { return parse_reference(text); });
+    check_with(args, key, problems, [](auto text) { return check_ref(text); });
   }
   check_project(args, problems);
   return problems;
@@ -138,6 +152,9 @@ Result<Reply> resolve(Service& service, const Call& call) {
     return fail(invalid("resolve",
                         {{"/snapshot", "is given together with a cluster; give one of them", ""}}));
   }
+  if (call.flag("as_of_snapshot") && !call.has("snapshot")) {
+    return fail(invalid("resolve", {{"/as_of_snapshot", "means nothing without --snapshot", ""}}));
+  }
   return reply_of(resolve_profile(
       service,
       {call.text("project"), std::move(ref), call.text("cluster"), text_if_given(call, "snapshot"),
@@ -200,8 +217,11 @@ Param name_param(std::string_view help) {
 }
 
 Param version_param() {
-  return {
-      .name = "version", .kind = Kind::integer, .flag = "--version", .help = "this version number"};
+  return {.name = "version",
+          .kind = Kind::integer,
+          .flag = "--version",
+          .help = "this version number",
+          .completes = "version"};
 }
 
 std::vector<Param> set_params() {
@@ -323,7 +343,8 @@ std::vector<Route> profile_routes() {
                   version_param(),
                   {.name = "label",
                    .flag = "--label",
-                   .help = "the version that this label points at (default active)"},
+                   .help = "the version that this label points at (default active)",
+                   .completes = "label"},
                   {.name = "cluster",
                    .flag = "--cluster",
                    .help = "resolve it there as well",
@@ -355,7 +376,8 @@ std::vector<Route> profile_routes() {
                   version_param(),
                   {.name = "label",
                    .flag = "--label",
-                   .help = "the version that this label points at (default active)"},
+                   .help = "the version that this label points at (default active)",
+                   .completes = "label"},
                   {.name = "snapshot",
                    .in = In::body,
                    .kind = Kind::file,
@@ -405,17 +427,21 @@ std::vector<Route> profile_routes() {
        .tier = Tier::mutating,
        .action = kWrite,
        .summary = "Point a label at a version",
-       .params =
-           {name_param("name of the profile"),
-            {.name = "label", .in = In::path, .help = "the label, e.g. active", .required = true},
-            {.name = "version",
-             .in = In::body,
-             .kind = Kind::integer,
-             .flag = "--version",
-             .help = "the version it shall point at",
-             .required = true},
-            project_param(),
-            dry_run_param()},
+       .params = {name_param("name of the profile"),
+                  {.name = "label",
+                   .in = In::path,
+                   .help = "the label, e.g. active",
+                   .required = true,
+                   .completes = "label"},
+                  {.name = "version",
+                   .in = In::body,
+                   .kind = Kind::integer,
+                   .flag = "--version",
+                   .help = "the version it shall point at",
+                   .required = true,
+                   .completes = "version"},
+                  project_param(),
+                  dry_run_param()},
        .handler = label,
        .check = check_label_move,
        .examples = {"exa hardware profile label small active --version 1"}},

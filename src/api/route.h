@@ -49,7 +49,8 @@ struct Param {
       fallback;  // the default as text, filled in by the router when absent; shown in help
   std::vector<std::string_view> choices;
   std::string_view
-      completes;  // whose live names complete it: "profile", "cluster", "project"; or empty
+      completes;  // whose live names complete it: "profile", "cluster", "project", "version" and
+                  // "label" (of the profile named before), "error"; or empty
 };
 
 struct Request {

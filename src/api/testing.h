@@ -1,5 +1,5 @@
-// A whole exa in a temporary folder, with a clock that the test moves and a cluster that answers what
-// the test says: requests go through the router as they do from the command line.
+// A whole exa in a temporary folder, with a clock that the test moves and a cluster that answers
+// what the test says: requests go through the router as they do from the command line.
 #pragma once
 
 #include <filesystem>
@@ -62,7 +62,9 @@ class TestExa {
   int64_t audit_size() { return ask("audit.verify", {}).at("size").to_number<int64_t>(); }
 
   Time now = parse_rfc3339("2026-11-30T12:00:00Z").value();
-  std::function<Result<Capture>()> probe = [] { return fail(Code::probe_failed, "nobody answers"); };
+  std::function<Result<Capture>()> probe = [] {
+    return fail(Code::probe_failed, "nobody answers");
+  };
 
  private:
   std::filesystem::path folder_;

@@ -28,7 +28,7 @@ constexpr std::array kCodes = {
         "The name, version or label does not exist in this project, or you may not see it: the "
         "answer is the same on purpose. The message names close spellings."},
     CodeInfo{Code::unauthenticated, "unauthenticated", 4, 401, "Not signed in",
-             "Sign in first (`exa login`), or give a token."},
+             "Sign in first, or give a token."},
     CodeInfo{Code::forbidden, "forbidden", 4, 403, "Not permitted",
              "Your role does not allow this. Ask an admin of the project."},
     CodeInfo{Code::conflict, "conflict", 5, 409, "Something else is in the way",
@@ -55,7 +55,7 @@ constexpr std::array kCodes = {
     CodeInfo{Code::unreadable_output, "unreadable_output", 2, 422, "Output in an unknown shape",
              "A file or tool output could not be read as what it claims to be. exa names the place "
              "and reads nothing rather than counting a guess. Save the output with "
-             "`exa cluster discover --save FILE` and report it."},
+             "`exa cluster capture NAME` and report it."},
     CodeInfo{
         Code::probe_failed, "probe_failed", 9, 502, "The cluster could not be probed",
         "The tool or server that should describe the cluster failed, is missing, or answered in "

@@ -66,6 +66,15 @@ Result<json::object> collect_arguments(const Invocation& invocation,
   for (const auto& [param, text] : invocation.values) {
     if (param->kind != Kind::file) {
       args[param->name] = value_of(*param, text);
+      // in a query an empty list would read as none: --fail-on "" must not be a gate without a bar
+      const bool choosing = param->kind == Kind::csv && !param->choices.empty();
+      if (choosing && param->in == In::query && args[param->name].as_array().empty()) {
+        problems.push_back(
+            {shown(*param),
+             fmt::format("is empty; name some of {}",
+                         fmt::join(param->choices.begin(), param->choices.end(), ", ")),
+             ""});
+      }
       continue;
     }
     auto content = environment.read_file(text, kLargestFile);

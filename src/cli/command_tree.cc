@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "cli/errors.h"
 
 namespace exa {
 namespace {
@@ -72,7 +73,13 @@ std::string help_of(std::string_view words) {
 }
 
 std::string in_quotes(std::string_view word) {
-  return fmt::format("\"{}\"", printable(word));
+  return fmt::format("\"{}\"", echoed(word));
+}
+
+// Of one or two letters nearly every short word is one slip away: a guess would be nonsense.
+std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
+  const size_t letters = word.size() - std::min(word.size(), word.find_first_not_of('-'));
+  return letters < 3 ? std::string() : did_you_mean(word, known);
 }
 
 // "exa profile list" where "exa hardware profile list" is meant, or a slip of the pen in one word.
@@ -97,7 +104,7 @@ Error unknown_command(CommandTable commands, std::string_view group,
                       std::span<const std::string> typed) {
   std::vector<std::string> known;
   for (const Child& child : children(commands, group)) known.emplace_back(child.word);
-  const std::string hint = did_you_mean(typed[0], known);
+  const std::string hint = suggestion(typed[0], known);
   Error error;
   error.code = Code::usage;
   error.message = fmt::format("there is no command {}", in_quotes(joined(group, typed[0])));
@@ -150,7 +157,7 @@ class Line {
   // CLI11 names the option in its own way; the usual mistake deserves a plain sentence.
   std::string why(const CLI::Error& error) const {
     const std::string last = descent_.rest.empty() ? "" : descent_.rest.back();
-    if (is_flag(last)) return fmt::format("{} needs a value", printable(last));
+    if (is_flag(last)) return fmt::format("{} needs a value", echoed(last));
     return printable(error.what());
   }
 
@@ -162,15 +169,28 @@ class Line {
     for (size_t i = 0; i < rows.size(); ++i) {
       if (globals_[i]->count() == 0) continue;
       const std::string_view name = split(rows[i].names, ',').back();
-      if (name == "--output") read_format(text(i));
-      if (name == "--json") globals.format = Format::json;
-      if (name == "--data") globals.data_folder = text(i);
+      if (name == "--output") read_format(*(output_ = text(i)));
+      if (name == "--json") read_json();
+      if (name == "--data") read_data_folder(text(i));
       if (name == "--no-color") globals.no_color = true;
       if (name == "--quiet") globals.quiet = true;
       if (name == "--help") globals.help = true;
       if (name == "--yes") globals.yes = true;
       if (name == "--version") globals.version = true;
     }
+  }
+
+  // an empty variable in a script must not lead to the default folder
+  void read_data_folder(const std::string& text) {
+    if (text.empty()) problems_.push_back({"--data", "is empty", ""});
+    invocation_.globals.data_folder = text;
+  }
+
+  // after --output, whose row stands first
+  void read_json() {
+    const bool other = output_ && *output_ != "json";
+    if (other) problems_.push_back({"--json", "contradicts --output " + printable(*output_), ""});
+    invocation_.globals.format = Format::json;
   }
 
   void read_format(const std::string& text) {
@@ -182,7 +202,7 @@ class Line {
     const std::vector<std::string> known(kFormats.begin(), kFormats.end());
     problems_.push_back({"--output",
                          fmt::format("{} is not one of {}", in_quotes(text), join(known, ", ")),
-                         did_you_mean(text, known)});
+                         suggestion(text, known)});
   }
 
   Result<void> check_extras(CommandTable commands) {
@@ -193,8 +213,8 @@ class Line {
       (is_flag(extra) ? flags : words).push_back(std::move(extra));
     }
     for (const std::string& flag : flags) {
-      problems_.push_back({printable(name_of_flag(flag)), "there is no such flag here",
-                           did_you_mean(name_of_flag(flag), flag_names(route_))});
+      problems_.push_back({echoed(name_of_flag(flag)), "there is no such flag here",
+                           suggestion(name_of_flag(flag), flag_names(route_))});
     }
     // after an unknown flag the next word may be its value: one mistake, not two
     if (!flags.empty() || words.empty() || invocation_.globals.help) return {};
@@ -203,6 +223,14 @@ class Line {
       problems_.push_back({in_quotes(word), "is one word too many", ""});
     }
     return {};
+  }
+
+  // Names, addresses and paths: an empty one is a variable of a script that was not set, and would
+  // mean the same as no flag at all. Free text may be empty: that is how it is taken back.
+  static bool needs_text(const Param& param) {
+    constexpr std::array<std::string_view, 2> kFree = {"description", "reason"};
+    const bool text = param.kind == Kind::text || param.kind == Kind::file;
+    return param.in == In::path || (text && std::ranges::find(kFree, param.name) == kFree.end());
   }
 
   void read_params() {
@@ -222,8 +250,9 @@ class Line {
       for (const std::string& value : given) {
         if (!is_valid_utf8(value)) problems_.push_back({shown(param), "is not UTF-8 text", ""});
       }
-      const bool needs_text = param.in == In::path && given[0].empty();
-      if (needs_text) problems_.push_back({shown(param), "is empty", ""});
+      if (given[0].empty() && needs_text(param)) {
+        problems_.push_back({shown(param), "is empty", ""});
+      }
       invocation_.values.emplace_back(&param, join(given, ","));
     }
   }
@@ -244,6 +273,7 @@ class Line {
   std::vector<CLI::Option*> params_;
   Invocation invocation_;
   std::vector<Problem> problems_;
+  std::optional<std::string> output_;  // as typed
 };
 
 }  // namespace

@@ -13,16 +13,18 @@ namespace {
 constexpr std::string_view kBash = R"(# exa completion for bash: source <(exa completion bash)
 _exa() {
   local line candidates=() IFS=$'\n'
-  local words=("${COMP_WORDS[@]:1:COMP_CWORD}")
-  # bash splits --flag=value at the =: put it together again
-  local joined=() word
-  for word in "${words[@]}"; do
-    if [[ ${#joined[@]} -gt 0 && ( $word == "=" || ${joined[-1]} == --*= ) ]]; then
+  # bash splits --flag=value and name@3 at = and @: what no blank parts belongs together
+  local joined=() word rest=$COMP_LINE
+  for word in "${COMP_WORDS[@]:0:COMP_CWORD+1}"; do
+    if [[ ${#joined[@]} -gt 0 && $rest != [[:blank:]]* ]]; then
       joined[-1]+=$word
     else
       joined+=("$word")
     fi
+    while [[ $rest == [[:blank:]]* ]]; do rest=${rest#?}; done
+    rest=${rest#"$word"}
   done
+  joined=("${joined[@]:1}")
   while IFS= read -r line; do candidates+=("$line"); done \
     < <("${COMP_WORDS[0]}" __complete -- "${joined[@]}" 2>/dev/null)
   if [[ ${candidates[0]:-} == ":files" ]]; then
@@ -32,6 +34,8 @@ _exa() {
     # bash replaces only what stands after its last word break
     local current=${COMP_WORDS[COMP_CWORD]} typed=${joined[-1]:-}
     [[ $current == "=" ]] && current=
+    # … and an @ that begins a word belongs to what it replaces
+    [[ ${COMP_WORDS[COMP_CWORD-1]} == "@" && $typed == *"@$current" ]] && current="@$current"
     COMPREPLY=("${candidates[@]#"${typed%"$current"}"}")
   fi
 }
@@ -90,6 +94,7 @@ class Completion {
     const auto before = words.empty() ? words : words.first(words.size() - 1);
     const Descent descent = descend(commands_, before);
     note_earlier(descent);
+    note_profile(descent);
     if (const Param* asked = flag_before(descent)) return values(*asked, "");
     if (!descent.rest.empty() && is_output(descent.rest.back())) return formats("");
     if (last_.starts_with("--") && last_.find('=') != std::string::npos)
@@ -111,6 +116,18 @@ class Completion {
     for (size_t i = 0; i + 1 < descent.rest.size(); ++i) {
       if (descent.rest[i] == "--project") project_ = descent.rest[i + 1];
       if (descent.rest[i] == "--data") data_folder_ = descent.rest[i + 1];
+    }
+  }
+
+  // The first word after the command: whose versions and labels are meant.
+  void note_profile(const Descent& descent) {
+    for (size_t i = 0; i < descent.rest.size(); ++i) {
+      const std::string& word = descent.rest[i];
+      if (!word.starts_with('-')) {
+        profile_ = word.substr(0, word.find('@'));
+        return;
+      }
+      if (takes_value(descent, word)) ++i;
     }
   }
 
@@ -185,33 +202,82 @@ class Completion {
   std::set<std::string> values(const Param& param, std::string prefix) {
     if (param.kind == Kind::file) return {":files"};
     std::set<std::string> found;
+    const std::string typed = last_.substr(std::min(prefix.size(), last_.size()));
+    std::vector<std::string_view> given;
     if (param.kind == Kind::csv) {
-      const size_t typed = last_.rfind(',');
-      if (typed != std::string::npos) prefix = last_.substr(0, typed + 1);
+      const size_t comma = typed.rfind(',');
+      if (comma != std::string::npos) {
+        given = split(std::string_view(typed).substr(0, comma), ',');
+        prefix += typed.substr(0, comma + 1);
+      }
     }
-    for (const std::string_view choice : param.choices) found.insert(prefix + std::string(choice));
-    for (const std::string& live : live_names(param.completes)) found.insert(prefix + live);
+    for (const std::string_view choice : param.choices) {
+      if (std::ranges::find(given, choice) == given.end()) {
+        found.insert(prefix + std::string(choice));
+      }
+    }
+    for (const std::string& live : names_for(param, typed)) found.insert(prefix + live);
+    return found;
+  }
+
+  std::vector<std::string> names_for(const Param& param, const std::string& typed) {
+    const size_t at = typed.find('@');
+    if (param.completes == "profile" && at != std::string::npos) {
+      const std::string name = typed.substr(0, at);
+      std::vector<std::string> references = history_of(name, true, true);
+      for (std::string& reference : references) reference.insert(0, name + "@");
+      return references;
+    }
+    if (param.completes == "version") return history_of(profile_, true, false);
+    if (param.completes == "label") return history_of(profile_, false, true);
+    if (param.completes == "error") {
+      std::vector<std::string> codes;
+      for (const CodeInfo& code : all_codes()) codes.emplace_back(code.name);
+      return codes;
+    }
+    return live_names(param.completes);
+  }
+
+  // Versions that are not deleted, and labels, of one profile.
+  std::vector<std::string> history_of(const std::string& name, bool versions, bool labels) {
+    std::vector<std::string> found;
+    if (name.empty()) return found;
+    for (const json::value& item : items_of("hardware_profile.history", {{"name", name}})) {
+      const json::value* version = find(item, "version");
+      const json::value* deleted = find(item, "deleted_at");
+      if (version == nullptr || (deleted != nullptr && !deleted->is_null())) continue;
+      if (versions) found.push_back(to_text(*version));
+      const json::value* list = find(item, "labels");
+      if (!labels || list == nullptr || !list->is_array()) continue;
+      for (const json::value& label : list->get_array()) {
+        if (label.is_string()) found.emplace_back(label.get_string());
+      }
+    }
     return found;
   }
 
   std::vector<std::string> live_names(std::string_view completes) {
     const auto* source = std::ranges::find(kSources, completes, &Source::completes);
     if (source == std::end(kSources)) return {};
-    const auto route = std::ranges::find(routes_, source->route, &Route::id);
+    std::vector<std::string> names;
+    for (const json::value& item : items_of(source->route, {})) {
+      names.emplace_back(text_or(item, "name", ""));
+    }
+    return names;
+  }
+
+  json::array items_of(std::string_view id, json::object args) {
+    const auto route = std::ranges::find(routes_, id, &Route::id);
     if (route == routes_.end()) return {};
     const auto send = connect_(data_folder_);
     if (!send) return {};
-    json::object args;
     if (!project_.empty() && find_param_named(*route, "project")) args["project"] = project_;
     if (find_param_named(*route, "limit")) args["limit"] = 1000;
     const Reply reply = (*send)(build_request(*route, args));
     const auto body = parse_json(reply.body, "reply", tool_output_limits());
     const json::value* items = body ? find(*body, "items") : nullptr;
-    std::vector<std::string> names;
-    if (reply.status >= 400 || items == nullptr || !items->is_array()) return names;
-    for (const json::value& item : items->get_array())
-      names.emplace_back(text_or(item, "name", ""));
-    return names;
+    if (reply.status >= 400 || items == nullptr || !items->is_array()) return {};
+    return items->get_array();
   }
 
   CommandTable commands_;
@@ -219,6 +285,7 @@ class Completion {
   const Connect& connect_;
   std::string last_;
   std::string project_;
+  std::string profile_;
   std::string data_folder_;
 };
 

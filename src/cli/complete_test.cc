@@ -70,6 +70,37 @@ TEST(Completion, AnswersFromTheTableAndLiveNames) {
   EXPECT_THAT(completed(shell, {"hardware", "profile", "show", "small", ""}), IsEmpty());
 }
 
+TEST(Completion, VersionsAndLabelsAreThoseOfTheProfile) {
+  Shell shell = shell_with_names();
+  shell.replies["GET /api/v1/hardware-profiles/train/versions"] =
+      ok(R"({"items":[{"version":1,"labels":["stable"],"deleted_at":null},
+                      {"version":2,"labels":[],"deleted_at":"2026-11-30T12:00:00Z"},
+                      {"version":3,"labels":["active"],"deleted_at":null}]})");
+  EXPECT_THAT(completed(shell, {"hardware", "profile", "show", "train@"}),
+              ElementsAre("train@1", "train@3", "train@active", "train@stable"));
+  EXPECT_THAT(completed(shell, {"hardware", "profile", "show", "--project", "p", "train@a"}),
+              ElementsAre("train@active"));
+  EXPECT_THAT(shell.requests.back().query, ElementsAre(std::pair("project", "p")));
+  EXPECT_THAT(completed(shell, {"hardware", "profile", "label", "train", ""}),
+              ElementsAre("active", "stable"));
+  EXPECT_THAT(completed(shell, {"hardware", "profile", "label", "train", "x", "--version", ""}),
+              ElementsAre("1", "3"));
+  EXPECT_THAT(completed(shell, {"hardware", "profile", "label", "train", "x", "--version=3"}),
+              ElementsAre("--version=3"));
+  EXPECT_THAT(completed(shell, {"hardware", "profile", "show", "nosuch@"}), IsEmpty());
+}
+
+TEST(Completion, ErrorCodesAndChoicesOfLists) {
+  Shell shell = shell_with_names();
+  EXPECT_THAT(completed(shell, {"help", "error", "unr"}),
+              ElementsAre("unreachable", "unreadable_output", "unresolvable"));
+  EXPECT_THAT(completed(shell, {"hardware", "profile", "resolve", "a", "--fail-on", ""}),
+              ElementsAre("unchecked", "unresolvable"));
+  EXPECT_THAT(completed(shell, {"hardware", "profile", "resolve", "a", "--fail-on=unchecked,"}),
+              ElementsAre("--fail-on=unchecked,unresolvable"));
+  EXPECT_THAT(shell.folders, IsEmpty());
+}
+
 TEST(Completion, NamesThatAShellWouldRunAreLeftOut) {
   Shell shell = shell_with_names();
   EXPECT_THAT(completed(shell, {"hardware", "profile", "show", ""}), ElementsAre("small", "train"));
@@ -134,7 +165,8 @@ TEST(Completion, BashGetsTheCandidates) {
   const Scratch scratch;
   scratch.write("exa",
                 "#!/bin/sh\nprintf '%s\\n' \"$@\" > \"$0.args\"\n"
-                "case \"$*\" in *--from*) echo :files;; *--output=*) echo --output=json;; *) "
+                "case \"$*\" in *--from*) echo :files;; *--output=*) echo --output=json;; *@*) "
+                "printf 'a@1\\na@active\\n';; *) "
                 "printf 'small\\ntrain\\n';; esac\n",
                 0700);
   scratch.write("script", script_of("bash"));
@@ -144,11 +176,20 @@ set -u
 cd {0}
 source ./script
 complete -p exa > registered
-COMP_WORDS=(./exa hardware profile show --label = x ""); COMP_CWORD=7; _exa
+COMP_WORDS=(./exa hardware profile show --label = x ""); COMP_CWORD=7
+COMP_LINE="./exa hardware profile show --label=x "; _exa
 printf '%s\n' "${{COMPREPLY[@]}}" > names
-COMP_WORDS=(./exa cluster discover --from no); COMP_CWORD=4; _exa
+COMP_WORDS=(./exa cluster discover --from no); COMP_CWORD=4
+COMP_LINE="./exa cluster discover --from no"; _exa
 printf '%s\n' "${{COMPREPLY[@]}}" > files
-COMP_WORDS=(./exa hardware --output = j); COMP_CWORD=4; _exa
+COMP_WORDS=(./exa hardware profile show a @); COMP_CWORD=5
+COMP_LINE="./exa hardware profile show a@"; _exa
+printf '%s\n' "${{COMPREPLY[@]}}" > versions
+COMP_WORDS=(./exa hardware profile show a @ a); COMP_CWORD=6
+COMP_LINE="./exa hardware profile show a@a"; _exa
+printf '%s\n' "${{COMPREPLY[@]}}" > labels
+COMP_WORDS=(./exa hardware --output = j); COMP_CWORD=4
+COMP_LINE="./exa hardware --output=j"; _exa
 printf '%s\n' "${{COMPREPLY[@]}}" > value
 )",
                                                              scratch.path()));
@@ -156,6 +197,8 @@ printf '%s\n' "${{COMPREPLY[@]}}" > value
   EXPECT_EQ(scratch.read("registered"), "complete -F _exa exa\n");
   EXPECT_EQ(scratch.read("names"), "small\ntrain\n");
   EXPECT_EQ(scratch.read("files"), "nodes.txt\n");
+  EXPECT_EQ(scratch.read("versions"), "@1\n@active\n");  // readline keeps an @ in the word
+  EXPECT_EQ(scratch.read("labels"), "@1\n@active\n");
   EXPECT_EQ(scratch.read("value"), "json\n");
   EXPECT_EQ(scratch.read("exa.args"), "__complete\n--\nhardware\n--output=j\n");
 }

@@ -8,6 +8,8 @@
 namespace exa {
 namespace {
 
+constexpr size_t kLongestEcho = 80;
+
 // "/applicability/0" is the first word of --applicability.
 std::string place_of(const std::string& where, const Route* route) {
   if (route == nullptr || !where.starts_with('/')) return where;
@@ -16,19 +18,40 @@ std::string place_of(const std::string& where, const Route* route) {
   return param == nullptr ? where : shown(*param);
 }
 
+// Messages quote what was typed; a quote of kilobytes would push the message off the screen.
+std::string with_short_quotes(std::string_view text) {
+  std::string out;
+  const std::vector<std::string_view> parts = split(text, '"');
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const bool quoted = i % 2 == 1 && i + 1 < parts.size();
+    if (i != 0) out += '"';
+    out += quoted ? echoed(parts[i]) : printable(parts[i]);
+  }
+  return out;
+}
+
 std::string problem_line(const Problem& problem, const Route* route) {
-  const std::string place = printable(place_of(problem.where, route));
+  const std::string place = echoed(place_of(problem.where, route));
   std::string line = "  ";
   if (!place.empty()) line += place + ": ";
-  line += printable(problem.message);
+  line += with_short_quotes(problem.message);
   if (!problem.suggestion.empty()) line += "; " + printable(problem.suggestion);
   return line + "\n";
 }
 
 }  // namespace
 
+std::string echoed(std::string_view value) {
+  size_t end = 0;
+  for (size_t count = 0; end < value.size() && count < kLongestEcho; ++count) {
+    end += std::max<size_t>(1, code_point_at(value, end).length);
+  }
+  return end >= value.size() ? printable(value) : printable(value.substr(0, end)) + "…";
+}
+
 std::string error_text(const Error& error, const Route* route) {
-  std::string text = fmt::format("error {}: {}\n", info(error.code).name, printable(error.message));
+  std::string text =
+      fmt::format("error {}: {}\n", info(error.code).name, with_short_quotes(error.message));
   for (const Problem& problem : error.problems) text += problem_line(problem, route);
   if (!error.alternatives.empty()) {
     text += fmt::format("  there is: {}\n", printable(join(error.alternatives, ", ")));

@@ -6,6 +6,9 @@
 
 namespace exa {
 
+// A value from elsewhere inside a message: printable, and at most 80 characters of it.
+std::string echoed(std::string_view value);
+
 // `route` turns places of the request ("/gpu_count") back into flags ("--gpu"); may be nullptr.
 std::string error_text(const Error& error, const Route* route);
 // The same as an RFC 9457 document, for --json.

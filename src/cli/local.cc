@@ -12,6 +12,40 @@
 
 namespace exa {
 
+namespace {
+
+// Says why there is no store to whoever needs one.
+class NoStore : public Store {
+ public:
+  explicit NoStore(Error why) : why_(std::move(why)) {}
+  Result<void> read(const Work&) override { return fail(why_); }
+  Result<void> write(const Work&, const std::function<void()>&) override { return fail(why_); }
+  Result<void> rehearse(const Work&) override { return fail(why_); }
+  std::string describe() const override { return why_.message; }
+
+ private:
+  Error why_;
+};
+
+std::unique_ptr<Store> store_in(const Result<std::filesystem::path>& folder, Duration lock_wait) {
+  if (!folder) return std::make_unique<NoStore>(folder.error());
+  // An audit checkpoint without a database: somebody removed what it vouches for. An empty store
+  // would be a lie.
+  std::error_code unknown;
+  if (std::filesystem::exists(*folder / "checkpoint", unknown) &&
+      !std::filesystem::exists(*folder / "exa.db", unknown)) {
+    return std::make_unique<NoStore>(
+        Error{.code = Code::store_damaged,
+              .message = fmt::format("{} is missing, but its audit checkpoint is there",
+                                     (*folder / "exa.db").string())});
+  }
+  auto store = open_sqlite({.folder = *folder, .lock_wait = lock_wait});
+  if (!store) return std::make_unique<NoStore>(store.error());
+  return *std::move(store);
+}
+
+}  // namespace
+
 struct LocalServer::Opened {
   std::unique_ptr<Store> store;
   AuditTrail trail;
@@ -81,29 +115,18 @@ std::string new_id() {
   return id;
 }
 
-LocalServer::LocalServer(std::filesystem::path folder, Clock clock, Duration lock_wait)
+LocalServer::LocalServer(Result<std::filesystem::path> folder, Clock clock, Duration lock_wait)
     : folder_(std::move(folder)), clock_(std::move(clock)), lock_wait_(lock_wait) {}
 
 LocalServer::~LocalServer() = default;
 
-Result<void> LocalServer::open() {
-  // An audit checkpoint without a database: somebody removed what it vouches for. An empty store
-  // would be a lie.
-  std::error_code unknown;
-  if (std::filesystem::exists(folder_ / "checkpoint", unknown) &&
-      !std::filesystem::exists(folder_ / "exa.db", unknown)) {
-    return fail(Code::store_damaged, fmt::format("{} is missing, but its audit checkpoint is there",
-                                                 (folder_ / "exa.db").string()));
-  }
-  EXA_ASSIGN(auto store, open_sqlite({.folder = folder_, .lock_wait = lock_wait_}));
-  opened_ = std::make_unique<Opened>(std::move(store), folder_, clock_);
-  return {};
+void LocalServer::open() {
+  const std::filesystem::path folder = folder_ ? *folder_ : std::filesystem::path();
+  opened_ = std::make_unique<Opened>(store_in(folder_, lock_wait_), folder, clock_);
 }
 
 Reply LocalServer::handle(Request request) {
-  if (!opened_) {
-    if (const auto done = open(); !done) return reply_of(done.error(), request.request_id);
-  }
+  if (!opened_) open();
   request.principal = operating_system_user();
   request.origin = process_origin();
   return opened_->router.handle(request);

@@ -28,7 +28,8 @@ std::string new_id();          // 26 characters, sortable by time
 // Opens the folder at the first request, so that commands which need no store never touch it.
 class LocalServer {
  public:
-  LocalServer(std::filesystem::path folder, Clock clock, Duration lock_wait);
+  // Without a folder everything is answered that needs no store (a bundle is verified anywhere).
+  LocalServer(Result<std::filesystem::path> folder, Clock clock, Duration lock_wait);
   ~LocalServer();
 
   // Fills in who asks and from where.
@@ -36,9 +37,9 @@ class LocalServer {
 
  private:
   struct Opened;
-  Result<void> open();
+  void open();
 
-  std::filesystem::path folder_;
+  Result<std::filesystem::path> folder_;
   Clock clock_;
   Duration lock_wait_;
   std::unique_ptr<Opened> opened_;

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "base/yaml.h"
 #include "cli/complete.h"
+#include "cli/errors.h"
 #include "cli/help.h"
 #include "cli/man.h"
 #include "cli/output.h"
@@ -94,7 +95,7 @@ Error unknown_code(const std::string& typed) {
   for (const CodeInfo& code : all_codes()) known.emplace_back(code.name);
   const std::string hint = did_you_mean(typed, known);
   return {Code::not_found,
-          fmt::format("there is no error code \"{}\"{}", printable(typed),
+          fmt::format("there is no error code \"{}\"{}", echoed(typed),
                       hint.empty() ? "" : "; " + hint),
           {},
           "exa help error",
@@ -156,7 +157,7 @@ std::vector<Route> rows() {
       {.id = "local.help_error",
        .command = "help error",
        .summary = "Explain the error codes, or one of them",
-       .params = {{.name = "code", .help = "the code"}},
+       .params = {{.name = "code", .help = "the code", .completes = "error"}},
        .examples = {"exa help error in_use"}},
       {.id = "local.version",
        .command = "version",

@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
     const auto variable = [&](const std::string& name) {
       return environment.variable(name.c_str());
     };
-    EXA_ASSIGN(auto path, exa::data_folder(folder, variable));
+    auto path = exa::data_folder(folder, variable);
     EXA_ASSIGN(const exa::Duration wait, exa::lock_wait(variable));
     server = std::make_unique<exa::LocalServer>(std::move(path), environment.clock, wait);
     return exa::Send([&](const exa::Request& request) { return server->handle(request); });

@@ -55,28 +55,32 @@ std::string two_decimals(const json::value& value) {
   return text;
 }
 
-std::string statuses_of(const json::value& value) {
+// The worst is what a person must know of; with how many others differ.
+std::string statuses_of(const json::value& value, Format format) {
   if (!value.is_array()) return plain(value);
-  std::vector<std::string> each;
-  std::string_view first;
-  bool alike = true;
-  for (const json::value& resolution : value.get_array()) {
-    const std::string_view status = text_or(resolution, "status", "?");
-    if (each.empty()) first = status;
-    alike = alike && status == first;
-    each.push_back(fmt::format("{}:{}", text_or(resolution, "cluster", "?"), status));
+  const auto counts = count_statuses(value);
+  if (counts.empty()) return "";
+  if (counts.size() == 1) return counts[0].first;
+  if (format != Format::wide) {
+    return fmt::format("{} ({} of {})", counts[0].first, counts[0].second,
+                       value.get_array().size());
   }
-  return alike ? std::string(first) : join(each, ",");
+  std::vector<std::string> each;
+  for (const json::value& resolution : value.get_array()) {
+    each.push_back(fmt::format("{}:{}", text_or(resolution, "cluster", "?"),
+                               text_or(resolution, "status", "?")));
+  }
+  return join(each, ",");
 }
 
-std::string cell(const json::value& item, const ViewColumn& column, Time now) {
+std::string cell(const json::value& item, const ViewColumn& column, const Rendering& how) {
   const json::value* value = at_pointer(item, column.pointer);
   if (value == nullptr) return "";
-  if (column.show == Show::age) return age_of(*value, now);
+  if (column.show == Show::age) return age_of(*value, how.now);
   if (column.show == Show::milli && value->is_int64()) return format_milli(value->get_int64());
   if (column.show == Show::bytes && value->is_int64()) return format_bytes(value->get_int64());
   if (column.show == Show::short_number) return two_decimals(*value);
-  if (column.show == Show::statuses) return statuses_of(*value);
+  if (column.show == Show::statuses) return statuses_of(*value, how.format);
   return plain(*value);
 }
 
@@ -129,11 +133,11 @@ Table by_view(const json::array& items, const ViewTable& view, const Rendering& 
   for (const ViewColumn& column : view.columns) {
     if (column.wide_only && how.format != Format::wide) continue;
     shown.push_back(&column);
-    table.columns.push_back({std::string(column.header), column.drop});
+    table.columns.push_back({std::string(column.header), column.drop, column.wraps});
   }
   for (const json::value& item : items) {
     auto& row = table.rows.emplace_back();
-    for (const ViewColumn* column : shown) row.push_back(cell(item, *column, how.now));
+    for (const ViewColumn* column : shown) row.push_back(cell(item, *column, how));
   }
   return table;
 }
@@ -179,7 +183,10 @@ std::vector<std::string> shown_elsewhere(const View& view) {
   return paths;
 }
 
-std::string headline_of(const View& view, const json::value& body, const Screen& screen) {
+// One mark for every command: whoever reads only standard output must not take it for done.
+constexpr std::string_view kDryRun = "dry run: ";
+
+std::string headline_of(const View& view, const json::value& body, const Rendering& how) {
   if (view.headline == nullptr) return {};
   std::string line = printable(view.headline(body));
   if (line.empty()) return {};
@@ -187,14 +194,18 @@ std::string headline_of(const View& view, const json::value& body, const Screen&
   const std::string status(text_or(body, "status", ""));
   const size_t at = status.empty() ? std::string::npos : line.find(": " + status);
   if (at != std::string::npos) {
-    line.replace(at + 2, status.size(), painted(status, status, screen));
+    line.replace(at + 2, status.size(), painted(status, status, how.screen));
   }
-  return line + "\n";
+  if (how.dry_run) line.insert(0, kDryRun);
+  line += '\n';
+  if (view.below == nullptr) return line;
+  for (const std::string& more : view.below(body)) line += printable(more) + "\n";
+  return line;
 }
 
 Rendered as_view(const json::value& body, const View& view, const Rendering& how) {
   Rendered result;
-  result.out = headline_of(view, body, how.screen);
+  result.out = headline_of(view, body, how);
   if (view.record && body.is_object()) {
     append_record(result.out, body.get_object(), how, shown_elsewhere(view), "");
   }
@@ -204,6 +215,11 @@ Rendered as_view(const json::value& body, const View& view, const Rendering& how
     if (none) continue;
     if (!result.out.empty()) result.out += '\n';
     if (!table.title.empty()) result.out += fmt::format("{}:\n", table.title);
+    const bool many = table.most != 0 && list->get_array().size() > table.most;
+    if (many && how.format != Format::wide) {
+      result.out += printable(table.summary(body)) + "\n";
+      continue;
+    }
     result.out += lay_out(by_view(list->get_array(), table, how), how.screen);
   }
   if (result.out.empty()) result.hint = view.empty;
@@ -221,6 +237,7 @@ Rendered by_shape(const json::value& body, const Rendering& how) {
   if (!body.is_object()) return {plain(body) + "\n", ""};
   Rendered result;
   append_record(result.out, body.get_object(), how, {}, "");
+  if (how.dry_run) result.out.insert(0, std::string(trim(kDryRun)) + "\n");
   return result;
 }
 
@@ -239,11 +256,23 @@ std::string as_lines(const json::value& body) {
   return out;
 }
 
-std::string as_csv(const json::value& body) {
+// The keys that a view shows: the header of a list that is empty.
+std::vector<std::string> keys_of(const View* view) {
+  std::vector<std::string> keys;
+  if (view == nullptr || view->tables.empty()) return keys;
+  for (const ViewColumn& column : view->tables[0].columns) {
+    std::string key(split(split(column.pointer, '|')[0], '/')[1]);
+    if (std::ranges::find(keys, key) == keys.end()) keys.push_back(std::move(key));
+  }
+  return keys;
+}
+
+std::string as_csv(const json::value& body, const View* view) {
   json::array items;
   for (const json::value* thing : things_of(body)) items.push_back(*thing);
-  const std::vector<std::string> keys = keys_of(items);
+  const std::vector<std::string> keys = items.empty() ? keys_of(view) : keys_of(items);
   std::string out;
+  if (keys.empty()) return out;
   const auto write_line = [&](const auto& text_of) {
     for (size_t i = 0; i < keys.size(); ++i) {
       if (i != 0) out += ',';
@@ -292,6 +321,15 @@ std::string csv_cell(std::string_view text) {
   return quoted + "\"";
 }
 
+std::string deed_of(const Reply& reply, std::string_view route_id) {
+  const auto body = parse_json(reply.body, "reply", tool_output_limits());
+  if (!body) return {};
+  const View* view = find_view(route_id);
+  const std::string line =
+      view != nullptr && view->headline != nullptr ? view->headline(*body) : std::string();
+  return printable(line.empty() ? text_or(*body, "name", "") : line);
+}
+
 Result<Rendered> render(const Reply& reply, std::string_view route_id, const Rendering& how) {
   const View* view = find_view(route_id);
   const bool tabular = how.format == Format::table || how.format == Format::wide;
@@ -306,7 +344,7 @@ Result<Rendered> render(const Reply& reply, std::string_view route_id, const Ren
     case Format::jsonl:
       return Rendered{as_lines(body), ""};
     case Format::csv:
-      return Rendered{as_csv(body), ""};
+      return Rendered{as_csv(body, view), ""};
     case Format::name:
       return as_names(body);
     default:

@@ -19,7 +19,11 @@ struct Rendering {
   Format format = Format::table;
   Screen screen;
   Time now;
+  bool dry_run = false;  // the headline must not say that it was done
 };
+
+// What a change did, in one line without a line break; empty where the view has none.
+std::string deed_of(const Reply& reply, std::string_view route_id);
 
 Result<Rendered> render(const Reply& reply, std::string_view route_id, const Rendering& how);
 

@@ -1,10 +1,12 @@
 #include "cli/output.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/json.h"
 #include "base/text.h"
+#include "cli/table.h"
 
 namespace exa {
 namespace {
@@ -57,6 +59,151 @@ TEST(Tables, FitByDroppingColumnsNeverByCuttingValues) {
   }
   EXPECT_THAT(shown(kProfiles, "hardware_profile.list", Format::table, 80), HasSubstr("AGE"));
   EXPECT_THAT(shown(kProfiles, "hardware_profile.list", Format::wide, 0), HasSubstr("RUNTIME"));
+}
+
+std::string profile_on(const std::vector<std::string>& statuses) {
+  std::string list;
+  for (size_t i = 0; i < statuses.size(); ++i) {
+    list += fmt::format(R"({}{{"cluster":"cluster-{}","status":"{}"}})", i == 0 ? "" : ",", i,
+                        statuses[i]);
+  }
+  return fmt::format(R"({{"name":"train","version":1,"labels":["active"],"resolutions":[{0}],
+                        "created_at":"2026-11-30T11:00:00Z"}})",
+                     list);
+}
+
+TEST(Tables, TheStatusOfManyClustersIsTheWorstAndStaysShort) {
+  const struct {
+    std::vector<std::string> statuses;
+    const char* shown;
+  } kCases[] = {
+      {{"verified"}, "verified"},
+      {{"verified", "verified", "verified"}, "verified"},
+      {{"verified", "unresolvable", "degraded", "unresolvable"}, "unresolvable (2 of 4)"},
+      {{"verified", "degraded"}, "degraded (1 of 2)"},
+      {{"verified", "unchecked", "verified"}, "unchecked (1 of 3)"},
+      {{"unchecked", "degraded"}, "degraded (1 of 2)"},
+  };
+  for (const auto& each : kCases) {
+    const std::string body = fmt::format(R"({{"items":[{}]}})", profile_on(each.statuses));
+    const std::string text = shown(body, "hardware_profile.list", Format::table);
+    EXPECT_THAT(text, HasSubstr(fmt::format("  {}  ", each.shown)));
+    EXPECT_THAT(text, HasSubstr("AGE"));
+    for (const auto line : split(text, '\n')) EXPECT_LE(display_width(line), 80U) << text;
+    const std::string painted_text = shown(body, "hardware_profile.list", Format::table, 80, true);
+    const std::string word(
+        std::string_view(each.shown).substr(0, std::string_view(each.shown).find(' ')));
+    EXPECT_THAT(painted_text, HasSubstr("m" + word + "\x1b[0m"));
+  }
+  const std::string forty = fmt::format(R"({{"items":[{}]}})", profile_on([] {
+                                          std::vector<std::string> statuses(40, "verified");
+                                          statuses[7] = "degraded";
+                                          return statuses;
+                                        }()));
+  EXPECT_THAT(shown(forty, "hardware_profile.list", Format::table),
+              HasSubstr("degraded (1 of 40)"));
+  EXPECT_THAT(shown(forty, "hardware_profile.list", Format::wide, 0),
+              HasSubstr("cluster-6:verified,cluster-7:degraded,cluster-8:verified"));
+}
+
+TEST(Tables, SettingOnManyClustersIsSummedUp) {
+  const std::vector<std::string> five = {"verified", "verified", "unresolvable", "verified",
+                                         "unresolvable"};
+  EXPECT_THAT(shown(profile_on(five), "hardware_profile.set", Format::table),
+              HasSubstr("\ncluster-4  unresolvable"));
+  std::vector<std::string> six = five;
+  six.emplace_back("verified");
+  EXPECT_EQ(shown(profile_on(six), "hardware_profile.set", Format::table),
+            "train@1 set (active)\n\n"
+            "unresolvable on 2, verified on 4: exa hardware profile show train@1\n");
+  EXPECT_THAT(shown(profile_on(six), "hardware_profile.set", Format::wide, 0),
+              HasSubstr("\ncluster-5  verified"));
+}
+
+TEST(Tables, ASentenceWrapsInsteadOfBeingDropped) {
+  const std::string reason =
+      "the usable nodes cannot hold the ask: gpu_count: 16 asked on each of 1 node, not there on "
+      "any, at most 8 on one, 17 in total (25 more on nodes that are not usable)";
+  const std::string body = fmt::format(
+      R"({{"name":"a","version":1,"resolutions":[{{"cluster":"hpc","status":"unresolvable",
+          "reason":"{}","unconfirmed":["driver_tag","runtime_tag","accelerator_model_hint"]}}]}})",
+      reason);
+  for (size_t columns = 80; columns <= 200; columns += 8) {
+    const std::string text = shown(body, "hardware_profile.set", Format::table, columns);
+    for (const auto line : split(text, '\n')) EXPECT_LE(display_width(line), columns) << text;
+    for (const std::string_view word : split(reason, ' ')) {
+      EXPECT_THAT(text, HasSubstr(std::string(word))) << columns;
+    }
+    EXPECT_THAT(text, HasSubstr("REASON"));
+  }
+  Table table{{{"NAME"}, {"WHY", 0, true}, {"N"}}, {{"a", "one two three, four five six", "1"}}};
+  EXPECT_EQ(lay_out(table, {35, false}),
+            "NAME  WHY                         N\n"
+            "a     one two three, four five    1\n"
+            "      six\n");
+  EXPECT_EQ(lay_out(table, {0, false}),
+            "NAME  WHY                           N\n"
+            "a     one two three, four five six  1\n");
+  const std::string word(40, 'x');
+  EXPECT_EQ(lay_out({{{"NAME"}, {"WHY", 0, true}}, {{"a", "the " + word + " end"}}}, {30, false}),
+            "NAME  WHY\na     the\n      " + word + "\n      end\n");
+}
+
+TEST(Tables, AResolutionSaysWhetherItFitsNowAndOnWhatItRests) {
+  const auto resolved = [](const std::string& now) {
+    return shown(
+        R"({"name":"small","version":3,"target":"hpc","status":"verified","reason":"it fits",
+      "fits_now":)" +
+            now + R"(,"snapshot":{"id":"01abc","age_seconds":125,"declared":false},
+      "remarks":["1 node is tainted","pods not read"],"verdicts":[],"missing":[]})",
+        "hardware_profile.resolve", Format::table);
+  };
+  EXPECT_EQ(resolved(R"({"fits":true,"nodes":1,"nodes_unknown":0})"),
+            "small@3 on hpc: verified - it fits\n"
+            "fits now: yes (1 node with room); snapshot 01abc, 2m old\n"
+            "remark: 1 node is tainted\n"
+            "remark: pods not read\n");
+  EXPECT_THAT(resolved(R"({"fits":false,"nodes":0,"nodes_unknown":0})"),
+              HasSubstr("fits now: no;"));
+  EXPECT_THAT(resolved(R"({"fits":null,"nodes":0,"nodes_unknown":2})"),
+              HasSubstr("fits now: unknown (2 nodes not saying what is free);"));
+  EXPECT_THAT(resolved("null"), HasSubstr("it fits\nsnapshot 01abc, 2m old\n"));
+}
+
+TEST(Tables, ADryRunNeverLooksDone) {
+  const struct {
+    const char* route;
+    const char* body;
+  } kChanges[] = {
+      {"hardware_profile.set", R"({"name":"a","version":1,"labels":["active"]})"},
+      {"hardware_profile.delete", R"({"name":"a","deleted_versions":[1]})"},
+      {"hardware_profile.label", R"({"name":"a","version":1,"label":"stable"})"},
+      {"hardware_profile.deprecate", R"({"name":"a","redirect":"b"})"},
+      {"hardware_profile.use", R"({"name":"nb","kind":"workbench","profile":"a@1"})"},
+      {"hardware_profile.release", R"({"name":"nb","kind":"workbench","profile":"a@1"})"},
+      {"cluster.add", R"({"name":"hpc","kind":"slurm"})"},
+      {"cluster.remove", R"({"name":"hpc"})"},
+      {"cluster.discover",
+       R"({"name":"hpc","snapshot":{"id":"1","capacity":{"nodes":1,"usable_nodes":1}}})"},
+      {"no.view", R"({"name":"hpc"})"},
+  };
+  for (const auto& change : kChanges) {
+    Reply reply;
+    reply.body = change.body;
+    Rendering how;
+    EXPECT_THAT(render(reply, change.route, how).value().out, Not(HasSubstr("dry run")));
+    how.dry_run = true;
+    EXPECT_THAT(render(reply, change.route, how).value().out, testing::StartsWith("dry run:"));
+  }
+}
+
+TEST(Tables, AnUnknownModelIsADashNotTheFamily) {
+  const std::string text = shown(
+      R"({"name":"hpc","tool":"sinfo","snapshot":{"id":"1","capacity":{"nodes":1,"usable_nodes":1,
+          "devices":[{"model":null,"family":"nvidia","sharing":"whole","units":2}]}}})",
+      "cluster.discover", Format::table);
+  EXPECT_THAT(text, HasSubstr("\n-      nvidia  whole"));
+  EXPECT_THAT(text, testing::StartsWith("hpc: 1 node, 1 usable"));
 }
 
 TEST(Tables, CountColumnsOfTheScreen) {
@@ -144,6 +291,14 @@ TEST(Formats, CsvFollowsRfc4180AndDisarmsFormulas) {
     EXPECT_EQ(csv_cell(text), std::string("'") + text);
   EXPECT_EQ(csv_cell("\r=1"), "\"'\r=1\"");
   EXPECT_EQ(csv_cell("a=1"), "a=1");
+}
+
+TEST(Formats, AnEmptyCsvListStillHasItsHeader) {
+  const char* none = R"({"items":[],"next_cursor":null})";
+  EXPECT_THAT(shown(none, "hardware_profile.list", Format::csv),
+              testing::StartsWith("name,version,accelerator_family,gpu_count,"));
+  EXPECT_EQ(shown(none, "project.list", Format::csv), "name,profiles,created_by,created_at\r\n");
+  EXPECT_EQ(shown(none, "unknown.route", Format::csv), "");
 }
 
 TEST(Formats, NamesCarryTheirVersion) {

@@ -140,10 +140,15 @@ class Run {
       environment_.err(json_errors_ ? reply.body : error_text(error, invocation_.route));
       return exit_code;
     }
-    const auto rendered = render(reply, route().id, rendering(invocation_.globals.format));
+    Rendering how = rendering(invocation_.globals.format);
+    how.dry_run = dry_run;
+    const auto rendered = render(reply, route().id, how);
     if (!rendered) return refuse(rendered.error());
     const Written written = environment_.out(rendered->out);
-    if (written == Written::failed) return refuse(unwritten());
+    if (written == Written::failed) {
+      const bool changed = route().tier != Tier::read_only && !dry_run;
+      return refuse(changed ? unwritten_change(reply) : unwritten());
+    }
     if (written == Written::reader_gone) return reply.exit_code;
     for (const std::string& notice : reply.notices) note(notice);
     if (!rendered->hint.empty()) note(rendered->hint);
@@ -151,9 +156,16 @@ class Run {
     return reply.exit_code;
   }
 
-  // What the command did stays done; only its answer could not be delivered.
   static Error unwritten() {
     return {Code::unexpected, "the answer cannot be written to standard output", {}, "", {}};
+  }
+
+  // What the command did stays done; who does not read it here would do it again.
+  Error unwritten_change(const Reply& reply) const {
+    Error error = unwritten();
+    error.message = fmt::format("the change is stored: {}; but its answer could not be written",
+                                deed_of(reply, route().id));
+    return error;
   }
 
   void note(const std::string& text) const {

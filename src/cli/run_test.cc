@@ -139,6 +139,77 @@ TEST(CommandLine, TyposSuggestAndNeverRun) {
   }
 }
 
+// An unset variable of a script must not mean the default, every cluster or no gate.
+TEST(CommandLine, EmptyValuesAreNoValues) {
+  const Typo kEmpty[] = {
+      {{"cluster", "list", "--data", ""}, "--data: is empty"},
+      {{"cluster", "list", "--data="}, "--data= needs a value"},
+      {{"hardware", "profile", "list", "--project", ""}, "--project: is empty"},
+      {{"hardware", "profile", "resolve", "a", "--cluster", ""}, "--cluster: is empty"},
+      {{"cluster", "discover", "hpc", "--from", ""}, "--from: is empty"},
+  };
+  for (const Typo& typo : kEmpty) {
+    Shell shell;
+    EXPECT_EQ(shell.run(typo.words), 2) << typo.says;
+    EXPECT_THAT(shell.err, HasSubstr("usage"));
+    EXPECT_THAT(shell.err, HasSubstr(typo.says));
+    EXPECT_THAT(shell.folders, IsEmpty());
+  }
+}
+
+TEST(CommandLine, OneFormatAtATime) {
+  Shell shell;
+  for (const char* other : {"csv", "table"}) {
+    EXPECT_EQ(shell.run({"hardware", "profile", "list", "--json", "-o", other}), 2);
+    EXPECT_THAT(shell.err, HasSubstr(std::string("contradicts --output ") + other));
+  }
+  EXPECT_EQ(shell.run({"hardware", "profile", "list", "--json", "-o", "json"}), 0);
+}
+
+TEST(CommandLine, AnEmptyListOfChoicesInAQueryIsNoGate) {
+  for (const char* nothing : {"", ",", " , "}) {
+    Shell shell;
+    EXPECT_EQ(shell.run({"hardware", "profile", "resolve", "a", "--fail-on", nothing}), 2);
+    EXPECT_THAT(shell.err, HasSubstr("--fail-on: is empty; name some of unchecked, unresolvable"));
+    EXPECT_THAT(shell.folders, IsEmpty());
+  }
+}
+
+TEST(CommandLine, ShortWordsAreNotGuessedAt) {
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"hardware", "profile", "list", "-x"},
+                                             {"xy"},
+                                             {"hardware", "profile", "zz"},
+                                             {"hardware", "profile", "list", "-o", "x"}}) {
+    Shell shell;
+    EXPECT_EQ(shell.run(words), 2);
+    EXPECT_THAT(shell.err, Not(HasSubstr("did you mean"))) << shell.err;
+  }
+}
+
+TEST(Errors, LongValuesAreEchoedInPart) {
+  const std::string longest(5000, 'x');
+  Shell shell;
+  EXPECT_EQ(shell.run({longest}), 2);
+  EXPECT_LT(shell.err.size(), 400U);
+  EXPECT_THAT(shell.err, HasSubstr("\"" + std::string(80, 'x') + "…\""));
+  EXPECT_EQ(shell.run({"hardware", "profile", "list", "--" + longest}), 2);
+  EXPECT_LT(shell.err.size(), 400U);
+  EXPECT_EQ(shell.run({"help", "error", longest}), 3);
+  EXPECT_LT(shell.err.size(), 400U);
+  Reply reply =
+      reply_of(Error{Code::not_found, "there is no \"" + longest + "\" here", {}, "", {}}, "");
+  reply.status = 404;
+  shell.replies[kList] = reply;
+  EXPECT_EQ(shell.run({"hardware", "profile", "list"}), 3);
+  EXPECT_EQ(shell.err, "error not_found: there is no \"" + std::string(80, 'x') + "…\" here\n");
+  // what is no quote (a path of the system) stays whole
+  shell.replies[kList] =
+      reply_of(Error{Code::store_unwritable, "cannot open /" + longest, {}, "", {}}, "");
+  shell.run({"hardware", "profile", "list"});
+  EXPECT_THAT(shell.err, HasSubstr(longest));
+}
+
 TEST(CommandLine, AllMistakesAreNamedAtOnce) {
   Shell shell;
   shell.run({"hardware", "profile", "show", "--versoin=3", "--output", "jsn", "--outptu=x"});
@@ -339,6 +410,29 @@ TEST(Manners, AFullDiskIsNoSuccess) {
     EXPECT_EQ(shell.run(words), 1);
     EXPECT_THAT(shell.err, HasSubstr("cannot be written"));
   }
+}
+
+TEST(Manners, AChangeWhoseAnswerIsLostIsStillNamed) {
+  Shell shell;
+  shell.written = Written::failed;
+  shell.replies["POST /api/v1/hardware-profiles/small/versions"] =
+      ok(R"({"name":"small","version":3,"labels":["active"]})");
+  EXPECT_EQ(shell.run({"hardware", "profile", "set", "small"}), 1);
+  EXPECT_THAT(shell.err, HasSubstr("the change is stored: small@3 set (active); but its answer "
+                                   "could not be written"));
+  shell.replies[kDelete] = ok(R"({"name":"small","deleted_versions":[1]})");
+  EXPECT_EQ(shell.run({"hardware", "profile", "delete", "small", "--yes", "--json"}), 1);
+  EXPECT_THAT(shell.err, HasSubstr("the change is stored: small: version 1 deleted;"));
+  EXPECT_EQ(shell.run({"hardware", "profile", "delete", "small", "--dry-run"}), 1);
+  EXPECT_THAT(shell.err, Not(HasSubstr("stored")));
+}
+
+TEST(Manners, ADryRunLooksLikeOneWithoutNoticesToo) {
+  Shell shell;
+  shell.replies[kDelete] = ok(R"({"name":"small","deleted_versions":[1]})");
+  EXPECT_EQ(shell.run({"hardware", "profile", "delete", "small", "--dry-run", "-q"}), 0);
+  EXPECT_EQ(shell.out, "dry run: small: version 1 deleted\n");
+  EXPECT_THAT(shell.err, IsEmpty());
 }
 
 TEST(Manners, AnEmptyListSaysWhatToDoNext) {

@@ -50,23 +50,106 @@ constexpr std::array kPaints = {
     Paint{"contradicted", "\x1b[31m"}, Paint{"refused", "\x1b[31m"},
     Paint{"unchecked", "\x1b[2m"},     Paint{"deleted", "\x1b[2m"}};
 
-// Which columns stay: the most needed first, each if it still fits. One that is too wide (a
-// sentence) does not drive out the narrow ones after it.
+// Below this a column that wraps is a ladder of single words.
+constexpr size_t kNarrowest = 24;
+constexpr size_t kBetween = 2;
+
+// Which columns stay: the most needed first, each if it still fits. One that is too wide does not
+// drive out the narrow ones after it.
 std::vector<size_t> fitting(const std::vector<Column>& columns, const std::vector<size_t>& widths,
                             size_t most) {
   std::vector<size_t> by_need(columns.size());
   std::iota(by_need.begin(), by_need.end(), size_t{0});
-  std::ranges::stable_sort(by_need, {}, [&](size_t i) { return columns[i].drop; });
+  const auto need = [&](size_t i) { return columns[i].wraps ? 0 : columns[i].drop; };
+  std::ranges::stable_sort(by_need, {}, need);
   std::vector<size_t> kept;
   size_t used = 0;
   for (const size_t i : by_need) {
-    const size_t with = used + widths[i] + (kept.empty() ? 0 : 2);
-    if (columns[i].drop != 0 && most != 0 && with > most) continue;
+    const size_t with = used + widths[i] + (kept.empty() ? 0 : kBetween);
+    if (need(i) != 0 && most != 0 && with > most) continue;
     kept.push_back(i);
     used = with;
   }
   std::ranges::sort(kept);
   return kept;
+}
+
+// Columns that wrap share what the others leave: those that need less than their share first.
+void share_the_rest(const std::vector<Column>& columns, const std::vector<size_t>& kept,
+                    const std::vector<size_t>& wanted, size_t most, std::vector<size_t>& widths) {
+  std::vector<size_t> wrapping;
+  size_t used = kept.empty() ? 0 : (kept.size() - 1) * kBetween;
+  for (const size_t i : kept) {
+    if (columns[i].wraps) wrapping.push_back(i);
+    used += columns[i].wraps ? 0 : widths[i];
+  }
+  std::ranges::sort(wrapping, {}, [&](size_t i) { return wanted[i]; });
+  size_t rest = most > used ? most - used : 0;
+  for (size_t n = 0; n < wrapping.size(); ++n) {
+    const size_t i = wrapping[n];
+    const size_t share = rest / (wrapping.size() - n);
+    widths[i] = std::max(widths[i], std::min(wanted[i], share));
+    rest -= std::min(rest, widths[i]);
+  }
+}
+
+// Whole words: a line ends at a blank or after a comma. A word that is longer than the line stands
+// alone and sticks out.
+std::vector<std::string> wrapped(const std::string& text, size_t width) {
+  std::vector<std::string> lines(1);
+  for (size_t at = 0; at < text.size();) {
+    size_t end = text.find_first_of(" ,", at);
+    end = end == std::string::npos ? text.size() : end + (text[end] == ',' ? 1 : 0);
+    const bool blank = end == at;
+    const std::string word = text.substr(at, blank ? 1 : end - at);
+    if (display_width(lines.back()) + display_width(word) > width && !lines.back().empty()) {
+      while (lines.back().ends_with(' ')) lines.back().pop_back();
+      lines.emplace_back();
+    }
+    if (!blank || !lines.back().empty()) lines.back() += word;
+    at += word.size();
+  }
+  return lines;
+}
+
+std::string without_trailing_blanks(std::string line) {
+  while (line.ends_with(' ')) line.pop_back();
+  return line;
+}
+
+struct Layout {
+  const std::vector<size_t>& kept;
+  const std::vector<size_t>& widths;
+  const Screen& screen;
+};
+
+std::string line_of(const std::vector<std::string>& texts, const Layout& layout) {
+  std::string line;
+  for (const size_t i : layout.kept) {
+    const size_t width = display_width(texts[i]);
+    std::string padded = texts[i];
+    if (i != layout.kept.back()) {
+      padded.append(std::max(layout.widths[i], width) - width + kBetween, ' ');
+    }
+    line += painted(texts[i], padded, layout.screen);
+  }
+  return without_trailing_blanks(std::move(line)) + '\n';
+}
+
+// A row is as many lines as its longest sentence needs.
+std::string lines_of(const std::vector<std::string>& row, const std::vector<Column>& columns,
+                     const Layout& layout) {
+  std::vector<std::vector<std::string>> lines(1, std::vector<std::string>(row.size()));
+  for (const size_t i : layout.kept) {
+    const auto parts =
+        columns[i].wraps ? wrapped(row[i], layout.widths[i]) : std::vector<std::string>{row[i]};
+    if (parts.size() > lines.size())
+      lines.resize(parts.size(), std::vector<std::string>(row.size()));
+    for (size_t n = 0; n < parts.size(); ++n) lines[n][i] = parts[n];
+  }
+  std::string out;
+  for (const auto& texts : lines) out += line_of(texts, layout);
+  return out;
 }
 
 }  // namespace
@@ -86,6 +169,7 @@ size_t display_width(std::string_view text) {
 }
 
 std::string painted(std::string_view word, std::string_view padded, const Screen& screen) {
+  word = word.substr(0, word.find(" ("));  // "degraded (2 of 4)"
   const auto* paint = std::ranges::find(kPaints, word, &Paint::word);
   if (!screen.colour || paint == kPaints.end()) return std::string(padded);
   std::string text(paint->colour);
@@ -96,29 +180,28 @@ std::string painted(std::string_view word, std::string_view padded, const Screen
 }
 
 std::string lay_out(const Table& table, const Screen& screen) {
-  std::vector<size_t> widths;
-  for (const Column& column : table.columns) widths.push_back(display_width(column.header));
+  std::vector<size_t> headers;
+  for (const Column& column : table.columns) headers.push_back(display_width(column.header));
+  std::vector<size_t> wanted = headers;
   std::vector<std::vector<std::string>> cells;
   for (const auto& row : table.rows) {
     auto& line = cells.emplace_back();
-    for (size_t i = 0; i < widths.size(); ++i) {
+    for (size_t i = 0; i < wanted.size(); ++i) {
       line.push_back(i < row.size() && !row[i].empty() ? printable(row[i]) : "-");
-      widths[i] = std::max(widths[i], display_width(line[i]));
+      wanted[i] = std::max(wanted[i], display_width(line[i]));
     }
   }
+  std::vector<size_t> widths = wanted;
+  for (size_t i = 0; i < widths.size() && screen.columns != 0; ++i) {
+    if (table.columns[i].wraps) widths[i] = std::min(wanted[i], std::max(headers[i], kNarrowest));
+  }
   const std::vector<size_t> kept = fitting(table.columns, widths, screen.columns);
-  std::string out;
-  const auto write_line = [&](const auto& text_at) {
-    for (const size_t i : kept) {
-      const std::string text = text_at(i);
-      std::string padded = text;
-      if (i != kept.back()) padded.append(widths[i] + 2 - display_width(text), ' ');
-      out += painted(text, padded, screen);
-    }
-    out += '\n';
-  };
-  write_line([&](size_t i) { return table.columns[i].header; });
-  for (const auto& line : cells) write_line([&](size_t i) { return line[i]; });
+  if (screen.columns != 0) share_the_rest(table.columns, kept, wanted, screen.columns, widths);
+  const Layout layout{kept, widths, screen};
+  std::vector<std::string> names;
+  for (const Column& column : table.columns) names.push_back(column.header);
+  std::string out = line_of(names, layout);
+  for (const auto& row : cells) out += lines_of(row, table.columns, layout);
   return out;
 }
 

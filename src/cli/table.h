@@ -1,5 +1,6 @@
 // Columns as a person expects them of kubectl: two blanks between, no frames, and never a value
-// cut: when the terminal is too narrow, the least needed columns go.
+// cut: when the terminal is too narrow, sentences go on below themselves and the least needed of
+// the other columns go.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +13,7 @@ namespace exa {
 struct Column {
   std::string header;  // no blanks in it
   int drop = 0;        // 0: always shown; else the lowest stays longest
+  bool wraps = false;  // never dropped: what does not fit stands in further lines, whole words
 };
 
 struct Table {

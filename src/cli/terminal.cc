@@ -99,8 +99,9 @@ std::optional<std::string> ask(std::string_view question) {
 
 void guard_descriptors() {
   for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    // standard output for reading only: an answer that nobody can read is no success
     if (::fcntl(number, F_GETFD) == -1)
-      ::open("/dev/null", number == STDIN_FILENO ? O_RDONLY : O_WRONLY);
+      ::open("/dev/null", number == STDERR_FILENO ? O_WRONLY : O_RDONLY);
   }
   // a handler, not SIG_IGN: programs that exa starts must not inherit a SIGPIPE that does nothing
   struct sigaction action {};

@@ -1,13 +1,27 @@
 #include "cli/views.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "base/time.h"
 
 namespace exa {
 namespace {
+
+// What there is to read in a row: never dropped, wrapped below itself.
+ViewColumn sentence(std::string_view header, std::string_view pointer, Show show = Show::text,
+                    bool wide_only = false) {
+  return {header, pointer, show, 0, wide_only, true};
+}
+
+std::string counted(const json::value* number, std::string_view thing) {
+  if (number == nullptr) return fmt::format("? {}s", thing);
+  const std::string text = to_text(*number);
+  return fmt::format("{} {}{}", text, thing, text == "1" ? "" : "s");
+}
 
 std::string versioned(const json::value& body) {
   const std::string name(text_or(body, "name", "?"));
@@ -32,6 +46,49 @@ std::string resolve_headline(const json::value& body) {
   const std::string_view reason = text_or(body, "reason", "");
   return fmt::format("{}{}{}: {}{}{}", versioned(body), target.empty() ? "" : " on ", target,
                      text_or(body, "status", "?"), reason.empty() ? "" : " - ", reason);
+}
+
+std::string fits_now_text(const json::value& now) {
+  const json::value* fits = find(now, "fits");
+  const json::value* unknown = find(now, "nodes_unknown");
+  if (fits == nullptr || !fits->is_bool()) {
+    const bool silent = unknown != nullptr && to_text(*unknown) != "0";
+    return silent ? fmt::format("unknown ({} not saying what is free)", counted(unknown, "node"))
+                  : "unknown";
+  }
+  if (!fits->get_bool()) return "no";
+  return fmt::format("yes ({} with room)", counted(find(now, "nodes"), "node"));
+}
+
+// Whether it fits now, what the answer rests on, and what else was noticed there.
+std::vector<std::string> resolve_below(const json::value& body) {
+  std::vector<std::string> facts;
+  const json::value* now = find(body, "fits_now");
+  if (now != nullptr && now->is_object()) facts.push_back("fits now: " + fits_now_text(*now));
+  const json::value* snapshot = find(body, "snapshot");
+  const json::value* age = snapshot == nullptr ? nullptr : find(*snapshot, "age_seconds");
+  if (age != nullptr && age->is_int64()) {
+    facts.push_back(fmt::format("snapshot {}, {} old", text_or(*snapshot, "id", "?"),
+                                format_age(seconds(age->get_int64()))));
+  }
+  std::vector<std::string> lines;
+  if (!facts.empty()) lines.push_back(join(facts, "; "));
+  const json::value* remarks = find(body, "remarks");
+  if (remarks == nullptr || !remarks->is_array()) return lines;
+  for (const json::value& remark : remarks->get_array()) {
+    if (remark.is_string()) lines.push_back("remark: " + std::string(remark.get_string()));
+  }
+  return lines;
+}
+
+// "verified on 3, unresolvable on 2: exa hardware profile show small@4"
+std::string status_summary(const json::value& body) {
+  const json::value* list = find(body, "resolutions");
+  std::vector<std::string> parts;
+  for (const auto& [status, count] : count_statuses(list == nullptr ? json::value() : *list)) {
+    parts.push_back(fmt::format("{} on {}", status, count));
+  }
+  return fmt::format("{}: exa hardware profile show {}", join(parts, ", "), versioned(body));
 }
 
 std::string label_headline(const json::value& body) {
@@ -68,10 +125,10 @@ std::string discover_headline(const json::value& body) {
   const json::value* nodes = find(*capacity, "nodes");
   const json::value* usable = find(*capacity, "usable_nodes");
   const std::string_view version = text_or(body, "tool_version", "");
-  return fmt::format("{}: {} nodes, {} usable, as {}{}{} tells; snapshot {}",
-                     text_or(body, "name", "?"), nodes == nullptr ? "?" : to_text(*nodes),
-                     usable == nullptr ? "?" : to_text(*usable), text_or(body, "tool", "?"),
-                     version.empty() ? "" : " ", version, text_or(*snapshot, "id", "?"));
+  return fmt::format("{}: {}, {} usable, as {}{}{} tells; snapshot {}", text_or(body, "name", "?"),
+                     counted(nodes, "node"), usable == nullptr ? "?" : to_text(*usable),
+                     text_or(body, "tool", "?"), version.empty() ? "" : " ", version,
+                     text_or(*snapshot, "id", "?"));
 }
 
 std::string use_headline(const json::value& body) {
@@ -125,8 +182,8 @@ std::vector<ViewColumn> shape_between(std::vector<ViewColumn> first,
 // Counts of devices, the same wherever a snapshot is shown.
 const ViewTable kDevices = {"devices",
                             "/snapshot/capacity/devices",
-                            {{"MODEL", "/model|/family"},
-                             {"FAMILY", "/family", Show::text, 6},
+                            {{"MODEL", "/model"},
+                             {"FAMILY", "/family"},
                              {"SHARING", "/sharing", Show::text, 2},
                              {"MIG", "/mig_profile", Show::text, 2},
                              {"PHYSICAL", "/physical", Show::text, 4},
@@ -144,20 +201,21 @@ const ViewTable kNodes = {"nodes",
                            {"CPU-FREE", "/cpu_free_milli", Show::milli, 5},
                            {"MEMORY", "/memory_bytes", Show::bytes, 2},
                            {"FREE", "/memory_free_bytes", Show::bytes, 5},
-                           {"MODEL", "/cards/0/model|/cards/0/family", Show::text, 3},
+                           {"ACCEL", "/cards/0/family", Show::text, 3},
+                           {"MODEL", "/cards/0/model", Show::text, 3},
                            {"PARTITIONS", "/partitions", Show::list, 4},
-                           {"REASON", "/reason", Show::text, 1}}};
+                           sentence("REASON", "/reason")}};
 
 const std::vector<ViewColumn> kVerdicts = {{"FIELD", "/field"},
                                            {"CLAIMED", "/claimed", Show::list},
                                            {"VERDICT", "/verdict"},
-                                           {"OBSERVED", "/observed", Show::list, 1}};
+                                           sentence("OBSERVED", "/observed", Show::list)};
 
 const std::vector<ViewColumn> kMissing = {{"DIMENSION", "/dimension"},
                                           {"ASKED", "/asked_total|/asked"},
                                           {"TOTAL", "/total", Show::short_number},
                                           {"LARGEST-NODE", "/largest", Show::short_number, 1},
-                                          {"NOTE", "/note", Show::text, 2}};
+                                          sentence("NOTE", "/note")};
 
 std::vector<View> profile_views() {
   return {
@@ -177,8 +235,10 @@ std::vector<View> profile_views() {
                    "/resolutions",
                    {{"CLUSTER", "/cluster"},
                     {"STATUS", "/status"},
-                    {"UNCONFIRMED", "/unconfirmed", Show::list, 1},
-                    {"REASON", "/reason", Show::text, 2}}}}},
+                    sentence("UNCONFIRMED", "/unconfirmed", Show::list),
+                    sentence("REASON", "/reason")},
+                   5,
+                   status_summary}}},
       {.route = "hardware_profile.use", .headline = use_headline},
       {.route = "hardware_profile.release", .headline = release_headline},
       {.route = "hardware_profile.show",
@@ -186,8 +246,8 @@ std::vector<View> profile_views() {
                    "/resolutions",
                    {{"CLUSTER", "/cluster"},
                     {"STATUS", "/status"},
-                    {"UNCONFIRMED", "/unconfirmed", Show::list, 2},
-                    {"REASON", "/reason", Show::text, 3},
+                    sentence("UNCONFIRMED", "/unconfirmed", Show::list),
+                    sentence("REASON", "/reason"),
                     {"SEEN", "/snapshot_taken_at", Show::age, 1}}},
                   {"here", "/resolution/verdicts", kVerdicts},
                   {"missing", "/resolution/missing", kMissing}},
@@ -195,6 +255,7 @@ std::vector<View> profile_views() {
        .record = true},
       {.route = "hardware_profile.resolve",
        .headline = resolve_headline,
+       .below = resolve_below,
        .tables = {{"", "/verdicts|/fields", kVerdicts}, {"missing", "/missing", kMissing}}},
       {.route = "hardware_profile.delete",
        .headline = delete_headline,
@@ -237,7 +298,7 @@ std::vector<View> profile_views() {
                     {"STATUS", "/status"},
                     {"DRIFT", "/drift", Show::text, 2},
                     {"DETAIL", "/drift_detail", Show::text, 5},
-                    {"REASON", "/reason", Show::text, 6, true},
+                    sentence("REASON", "/reason", Show::text, true),
                     {"AGE", "/since", Show::age, 1}}}},
        .empty = "Nothing runs on a profile that exa knows of. Record it: exa hardware profile use "
                 "NAME --for workbench --as ITS-NAME"},
@@ -250,7 +311,7 @@ const std::vector<ViewColumn> kSuggested = {{"NAME", "/name"},
                                             {"MIG", "/mig_profile", Show::text, 5},
                                             {"CPU", "/cpu", Show::text, 3},
                                             {"GIB", "/memory_gb", Show::text, 3},
-                                            {"WHY", "/why", Show::text, 1}};
+                                            sentence("WHY", "/why")};
 
 std::vector<View> other_views() {
   return {
@@ -258,7 +319,7 @@ std::vector<View> other_views() {
        .tables = {{"", "/items", kSuggested},
                   {"profiles that no node there can hold",
                    "/never_fits",
-                   {{"NAME", "/name"}, {"VER", "/version"}, {"REASON", "/reason", Show::text, 1}}}},
+                   {{"NAME", "/name"}, {"VER", "/version"}, sentence("REASON", "/reason")}}},
        .empty = "Nothing to suggest. Look at it first: exa cluster discover NAME"},
       {.route = "cluster.list",
        .tables = {{"",
@@ -292,7 +353,7 @@ std::vector<View> other_views() {
                     {"ERROR", "/error_code", Show::text, 3},
                     {"BY", "/actor_name", Show::text, 2},
                     {"ORIGIN", "/origin", Show::text, 6, true},
-                    {"REASON", "/reason", Show::text, 5, true},
+                    sentence("REASON", "/reason", Show::text, true),
                     {"AGE", "/time", Show::age, 1}}}},
        .empty = "The log is empty: nothing was changed yet."},
       {.route = "audit.verify",
@@ -308,10 +369,9 @@ std::vector<View> other_views() {
                     {"BY", "/created_by", Show::text, 2},
                     {"AGE", "/created_at", Show::age, 1}}}}},
       {.route = "local.commands",
-       .tables =
-           {{"",
-             "/items",
-             {{"COMMAND", "/name"}, {"TIER", "/tier"}, {"SUMMARY", "/summary", Show::text, 1}}}}},
+       .tables = {{"",
+                   "/items",
+                   {{"COMMAND", "/name"}, {"TIER", "/tier"}, sentence("SUMMARY", "/summary")}}}},
       {.route = "local.help_error",
        .tables = {{"",
                    "/items",
@@ -329,6 +389,26 @@ std::vector<View> all_views() {
 }
 
 }  // namespace
+
+std::vector<std::pair<std::string, size_t>> count_statuses(const json::value& resolutions) {
+  constexpr std::array<std::string_view, 4> kWorstFirst = {"unresolvable", "degraded", "unchecked",
+                                                           "verified"};
+  std::vector<std::pair<std::string, size_t>> counts;
+  if (!resolutions.is_array()) return counts;
+  for (const json::value& resolution : resolutions.get_array()) {
+    const std::string status(text_or(resolution, "status", "?"));
+    const auto known =
+        std::ranges::find(counts, status, [](const auto& pair) { return pair.first; });
+    if (known == counts.end())
+      counts.emplace_back(status, 1);
+    else
+      ++known->second;
+  }
+  std::ranges::stable_sort(counts, {}, [&](const auto& pair) {
+    return std::ranges::find(kWorstFirst, pair.first) - kWorstFirst.begin();
+  });
+  return counts;
+}
 
 const View* find_view(std::string_view route) {
   static const std::vector<View> views = all_views();

@@ -19,7 +19,7 @@ enum class Show {
   list,
   yes_no,
   short_number,  // at most two decimals, cut, so that no more is promised than there is
-  statuses,      // of a list of resolutions: one word where all agree, else each with its cluster
+  statuses,      // of a list of resolutions: the worst and of how many; wide: each with its cluster
 };
 
 struct ViewColumn {
@@ -28,17 +28,22 @@ struct ViewColumn {
   Show show = Show::text;
   int drop = 0;  // as in Column
   bool wide_only = false;
+  bool wraps = false;  // as in Column: a sentence
 };
 
 struct ViewTable {
   std::string_view title;    // a line above; empty: none
   std::string_view pointer;  // of the array, or of an object shown as one row
   std::vector<ViewColumn> columns;
+  // beyond so many rows (0: never) this line stands for them, unless the format is wide
+  size_t most = 0;
+  std::string (*summary)(const json::value& body) = nullptr;
 };
 
 struct View {
   std::string_view route;
-  std::string (*headline)(const json::value& body) = nullptr;  // empty result: no line
+  std::string (*headline)(const json::value& body) = nullptr;            // empty result: no line
+  std::vector<std::string> (*below)(const json::value& body) = nullptr;  // lines under the headline
   std::vector<ViewTable> tables;
   std::vector<std::string_view> hidden;  // pointers that the record leaves out
   bool record = false;                   // the other keys as `key: value` lines
@@ -47,5 +52,8 @@ struct View {
 };
 
 const View* find_view(std::string_view route);
+
+// How many of a list of resolutions have each status, the worst first.
+std::vector<std::pair<std::string, size_t>> count_statuses(const json::value& resolutions);
 
 }  // namespace exa

@@ -335,7 +335,7 @@ Result<Inventory> read_host(const Capture& capture) {
     return fail(Error{Code::unreadable_output,
                       "nothing here says what the machine has",
                       std::move(problems),
-                      "exa cluster discover --save FILE",
+                      "exa cluster capture NAME",
                       {}});
   }
   Inventory inventory;

@@ -35,8 +35,8 @@ std::span<const Reader> readers();
 
 Result<Inventory> read_capture(const Capture& capture);
 
-// A file given with --from: a saved capture (JSON written by --save), or the raw output of a tool.
-// `kind`, when given, must agree with what the file is.
+// A file given with --from: a saved capture (JSON that exa cluster capture prints), or the raw
+// output of a tool. `kind`, when given, must agree with what the file is.
 Result<Capture> capture_from_file(std::string_view text, std::string_view file,
                                   std::optional<ClusterKind> kind, Time taken_at);
 // The same with these readers only.

@@ -47,7 +47,7 @@ Error wrong_kind(std::string_view file, std::string_view what, ClusterKind is, C
           in_quotes(file) + " holds " + std::string(what) + ": its kind is " +
               std::string(name(is)) + ", not " + std::string(name(wanted)),
           {},
-          "--kind " + std::string(name(is)),
+          "exa cluster add NAME --kind " + std::string(name(is)),
           {}};
 }
 
@@ -56,7 +56,7 @@ Error not_recognised(std::string_view file, std::optional<ClusterKind> kind, Rea
   error.code = Code::unreadable_output;
   error.message = in_quotes(file) + " is neither a saved capture nor output that exa knows" +
                   (kind ? " of kind " + std::string(name(*kind)) : "");
-  error.alternatives.emplace_back("a capture saved with --save");
+  error.alternatives.emplace_back("a file of exa cluster capture");
   for (const Reader& reader : readers)
     if (!kind || reader.kind == *kind)
       error.alternatives.push_back(std::string(name(reader.kind)) + ": " +
@@ -67,10 +67,11 @@ Error not_recognised(std::string_view file, std::optional<ClusterKind> kind, Rea
 Error several_kinds(std::string_view file, const std::vector<Recognised>& found) {
   Error error;
   error.code = Code::unreadable_output;
-  error.message = in_quotes(file) + " can be read in several ways; --kind says which";
+  error.message =
+      in_quotes(file) + " can be read in several ways: a cluster of one kind says which";
   for (const auto& [kind, question] : found)
     error.alternatives.push_back(std::string(name(kind)) + ": " + question);
-  error.next = "--kind " + std::string(name(found.front().first));
+  error.next = "exa cluster add NAME --kind " + std::string(name(found.front().first));
   return error;
 }
 

@@ -71,7 +71,7 @@ TEST(SavedFile, AnotherKindThanAskedForIsNamed) {
     ASSERT_FALSE(capture);
     EXPECT_EQ(capture.error().code, Code::invalid_input);
     EXPECT_THAT(capture.error().message, HasSubstr("its kind is flux, not slurm"));
-    EXPECT_EQ(capture.error().next, "--kind flux");
+    EXPECT_EQ(capture.error().next, "exa cluster add NAME --kind flux");
     EXPECT_TRUE(open_file(text, ClusterKind::flux));
   }
 }
@@ -82,9 +82,9 @@ TEST(SavedFile, AnUnknownFileIsNamedWithWhatItCouldBe) {
   EXPECT_EQ(capture.error().code, Code::unreadable_output);
   EXPECT_THAT(capture.error().message, HasSubstr("\"saved\""));
   EXPECT_THAT(capture.error().alternatives,
-              ElementsAre("a capture saved with --save", "slurm: S files", "flux: F files"));
+              ElementsAre("a file of exa cluster capture", "slurm: S files", "flux: F files"));
   EXPECT_THAT(open_file("unknown", ClusterKind::flux).error().alternatives,
-              ElementsAre("a capture saved with --save", "flux: F files"));
+              ElementsAre("a file of exa cluster capture", "flux: F files"));
 }
 
 TEST(SavedFile, AnEmptyFileIsUnreadable) {

@@ -202,7 +202,7 @@ TEST(Count, FreeDevicesWithoutCpuOrMemoryAreStranded) {
       {1'000, 0, 3, 5},
       {0, std::nullopt, 3, 5},
       {std::nullopt, kGiB, 3, std::nullopt},
-      {std::nullopt, std::nullopt, 8, 0},  // none is free, so none is stranded
+      {std::nullopt, std::nullopt, 8, 0},         // none is free, so none is stranded
       {1'000, kGiB, std::nullopt, std::nullopt},  // how many are free is not known either
       {0, kGiB, std::nullopt, std::nullopt},
   };

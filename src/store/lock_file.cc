@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <fstream>
 #include <thread>
@@ -11,6 +12,9 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "base/quantity.h"
+#include "base/text.h"
+
 namespace exa {
 namespace {
 
@@ -18,9 +22,13 @@ std::string holder_of(int descriptor) {
   std::array<char, 32> text{};
   const ssize_t read = ::pread(descriptor, text.data(), text.size() - 1, 0);
   if (read <= 0) return "another process";
-  std::string pid(text.data(), static_cast<size_t>(read));
-  if (const size_t end = pid.find('\n'); end != std::string::npos) pid.resize(end);
-  return fmt::format("process {}", pid);
+  const std::string_view line(text.data(), static_cast<size_t>(read));
+  const Result<int64_t> pid = parse_count(trim(line.substr(0, line.find('\n'))), "pid");
+  // who wrote its number last may have ended, while another holds the lock and could not write its
+  // own (a full disk)
+  const bool alive =
+      pid && *pid > 0 && (::kill(static_cast<pid_t>(*pid), 0) == 0 || errno == EPERM);
+  return alive ? fmt::format("process {}", *pid) : "another process";
 }
 
 }  // namespace

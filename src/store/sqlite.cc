@@ -64,6 +64,7 @@ Error error_from(sqlite3* database, int status, std::string_view doing) {
       error.code = Code::unexpected;
       break;
   }
+  error.next = fmt::format("exa help error {}", info(error.code).name);
   error.message = fmt::format("{}: {}", doing, text);
   if (system != 0) error.message += fmt::format(" ({})", std::strerror(system));
   return error;
