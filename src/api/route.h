@@ -103,6 +103,7 @@ struct Route {
   Handler handler = nullptr;
   Check check = nullptr;
   std::vector<std::string_view> examples;  // command lines, shown in help and run by the tests
+  int error_exit = 0;  // how the command ends on any error; 0: by the error's code
 };
 
 std::span<const Route> routes();

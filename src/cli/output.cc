@@ -132,6 +132,8 @@ Table by_view(const json::array& items, const ViewTable& view, const Rendering& 
   std::vector<const ViewColumn*> shown;
   for (const ViewColumn& column : view.columns) {
     if (column.wide_only && how.format != Format::wide) continue;
+    const auto has_it = [&](const json::value& item) { return !cell(item, column, how).empty(); };
+    if (column.when_any && std::ranges::none_of(items, has_it)) continue;
     shown.push_back(&column);
     table.columns.push_back({std::string(column.header), column.drop, column.wraps});
   }

@@ -136,9 +136,8 @@ class Run {
   int show(const Reply& reply, bool dry_run) {
     if (reply.status >= 400) {
       const Error error = error_of(reply);
-      const int exit_code = reply.exit_code != 0 ? reply.exit_code : info(error.code).exit_code;
       environment_.err(json_errors_ ? reply.body : error_text(error, invocation_.route));
-      return exit_code;
+      return exit_code_of(error);
     }
     Rendering how = rendering(invocation_.globals.format);
     how.dry_run = dry_run;
@@ -174,7 +173,13 @@ class Run {
 
   int refuse(const Error& error) const {
     environment_.err(json_errors_ ? error_document(error) : error_text(error, invocation_.route));
-    return info(error.code).exit_code;
+    return exit_code_of(error);
+  }
+
+  int exit_code_of(const Error& error) const {
+    const Route* route = invocation_.route;
+    return route != nullptr && route->error_exit != 0 ? route->error_exit
+                                                      : info(error.code).exit_code;
   }
 
   int print(const std::string& text, int exit_code) const {

@@ -28,7 +28,8 @@ struct ViewColumn {
   Show show = Show::text;
   int drop = 0;  // as in Column
   bool wide_only = false;
-  bool wraps = false;  // as in Column: a sentence
+  bool wraps = false;     // as in Column: a sentence
+  bool when_any = false;  // left out when no row has it
 };
 
 struct ViewTable {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/plural.h"
 #include "base/quantity.h"
 #include "base/text.h"
 #include "discover/hostlist.h"
@@ -293,8 +294,9 @@ Result<std::vector<ListRow>> parse_resource_list(std::string_view text) {
     EXA_ASSIGN(row.gpus, number_in(layout, table, from, "NGPUS"));
     EXA_ASSIGN(row.hosts, hosts_in(layout, row.line, cell_or_empty(table, from, "NODELIST")));
     if (row.nodes && *row.nodes != static_cast<int64_t>(row.hosts.size()))
-      return wrong(layout, row.line,
-                   fmt::format("says {} nodes and names {}", *row.nodes, row.hosts.size()));
+      return wrong(
+          layout, row.line,
+          fmt::format("says {} and names {}", counted(*row.nodes, "node"), row.hosts.size()));
     if (const std::string* list = cell(table, from, "LIST")) {
       EXA_ASSIGN(row.ranks, ranks_in(layout, row, *list));
     }
@@ -324,7 +326,7 @@ Result<std::vector<StatusRow>> parse_resource_status(std::string_view text) {
     EXA_ASSIGN(auto nodes, number_in(layout, table, from, "NNODES"));
     if (nodes && *nodes != static_cast<int64_t>(row.hosts.size()))
       return wrong(layout, from.line,
-                   fmt::format("says {} nodes and names {}", *nodes, row.hosts.size()));
+                   fmt::format("says {} and names {}", counted(*nodes, "node"), row.hosts.size()));
     row.reason = cell_or_empty(table, from, "REASON");
     rows.push_back(std::move(row));
   }

@@ -338,11 +338,12 @@ json::object to_json(const CapacityCount& count) {
   json::object unusable;
   for (const auto& [health, nodes] : count.unusable) unusable[name(health)] = nodes;
   object["unusable_nodes"] = std::move(unusable);
-  object["cpu"] = count.cpu_milli ? number_from_milli(*count.cpu_milli) : json::value(nullptr);
-  object["cpu_free"] =
+  object["usable_cpu"] =
+      count.cpu_milli ? number_from_milli(*count.cpu_milli) : json::value(nullptr);
+  object["free_cpu"] =
       count.cpu_free_milli ? number_from_milli(*count.cpu_free_milli) : json::value(nullptr);
-  object["memory_bytes"] = or_null(count.memory_bytes);
-  object["memory_free_bytes"] = or_null(count.memory_free_bytes);
+  object["usable_memory_bytes"] = or_null(count.memory_bytes);
+  object["free_memory_bytes"] = or_null(count.memory_free_bytes);
   object["devices"] = array_of(
       count.devices, +[](const DeviceCount& device) { return to_json(device); });
   return object;

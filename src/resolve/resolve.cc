@@ -49,7 +49,7 @@ bool is_stale(const Resolution::Seen& seen) {
 }
 
 std::string when(const Resolution::Seen& seen) {
-  if (seen.declared) return "as declared by an operator";
+  if (seen.declared) return "as declared, not discovered";
   if (seen.age.micros < 0)
     return fmt::format("as seen {} from now", format_age({-seen.age.micros}));
   return fmt::format("as seen {} ago", format_age(seen.age));

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/plural.h"
 #include "base/quantity.h"
 #include "base/text.h"
 #include "resolve/fit.h"
@@ -52,7 +53,7 @@ class Observed {
         parts.push_back(fmt::format("{} others", rows.size() - kMostObserved));
         break;
       }
-      parts.push_back(fmt::format("{} ({} {})", text, nodes, nodes == 1 ? "node" : "nodes"));
+      parts.push_back(fmt::format("{} ({})", text, counted(nodes, "node")));
     }
     return join(parts, ", ");
   }
@@ -225,8 +226,8 @@ void judge_missing(const Dimension& dimension, FieldVerdict& verdict) {
   if (dimension.name == "nodes")
     verdict.observed = fmt::format("{} fit", dimension.nodes_that_have);
   else
-    verdict.observed = fmt::format("enough on {} of {} nodes asked", dimension.nodes_that_have,
-                                   dimension.nodes_asked);
+    verdict.observed = fmt::format("enough on {} of {} asked", dimension.nodes_that_have,
+                                   counted(dimension.nodes_asked, "node"));
 }
 
 int64_t nodes_known_to_have(const Fleet& fleet, const std::vector<int64_t>& column, int64_t asked) {
@@ -288,8 +289,7 @@ std::vector<FieldVerdict> verdicts_of_missing(const Shape& shape, const Fleet& f
       const int64_t nodes = nodes_known_to_have(fleet, cpu ? fleet.cpu_milli : fleet.memory_bytes,
                                                 cpu ? shape.cpu_milli : shape.memory_bytes);
       if (nodes >= shape.nodes) verdict.verdict = Match::confirmed;
-      verdict.observed =
-          fmt::format("enough on {} usable {}", nodes, nodes == 1 ? "node" : "nodes");
+      verdict.observed = fmt::format("enough on {}", counted(nodes, "usable node"));
     } else if (!any.classes.empty()) {
       const bool seen = nodes_bearing_out(any, bit(*claim)) > 0;
       const Evidence evidence{relaxed, fleet, comparisons, any, seen ? bit(*claim) : ClaimSet{0}};

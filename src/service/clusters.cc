@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/plural.h"
 #include "base/text.h"
 #include "discover/readers.h"
 #include "hardware/inventory_json.h"
@@ -291,8 +292,8 @@ Result<Answer> remove_cluster(Service& service, const Caller& caller,
     if (!users.empty() && !force) {
       Error error;
       error.code = Code::in_use;
-      error.message = fmt::format("{} consumer{} run on cluster {}", users.size(),
-                                  users.size() == 1 ? "" : "s", cluster_name);
+      error.message = fmt::format("cluster {} has {} running on it", cluster_name,
+                                  counted(static_cast<int64_t>(users.size()), "consumer"));
       for (const Row& row : users) {
         error.problems.push_back(
             {fmt::format("{}/{}", row.text(1), row.text(2)),

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/plural.h"
 #include "profile/diff.h"
 #include "service/consumers.h"
 #include "service/resolutions.h"
@@ -76,8 +77,8 @@ json::object impact_of(const Consumer& consumer) {
 Error still_in_use(const std::string& what, const std::vector<Consumer>& consumers) {
   Error error;
   error.code = Code::in_use;
-  error.message = fmt::format("{} is used by {} consumer{}", what, consumers.size(),
-                              consumers.size() == 1 ? "" : "s");
+  error.message = fmt::format("{} is used by {}", what,
+                              counted(static_cast<int64_t>(consumers.size()), "consumer"));
   for (const Consumer& consumer : consumers) {
     error.problems.push_back(
         {fmt::format("{}/{}", consumer.kind, consumer.ref),
