@@ -104,7 +104,7 @@ Reply reply_of(Answer answer) {
     reply.content_type = "application/jsonl";
     reply.body = *std::move(answer.text);
   } else {
-    reply.body = to_pretty_text(answer.body);
+    reply.body = to_pretty_text(std::move(answer.body));  // moved: the conversion would copy
   }
   return reply;
 }

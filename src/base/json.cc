@@ -151,51 +151,47 @@ std::string place_of(std::string_view text, size_t offset, std::string_view what
   return fmt::format("{}:{}:{}", what, line, column);
 }
 
-void append_string(std::string& out, std::string_view text) {
+void append_escaped(std::string& out, char c) {
   constexpr std::string_view kHex = "0123456789abcdef";
-  out += '"';
-  for (const char c : text) {
-    const auto byte = static_cast<uint8_t>(c);
-    switch (c) {
-      case '"':
-        out += "\\\"";
-        break;
-      case '\\':
-        out += "\\\\";
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      case '\b':
-        out += "\\b";
-        break;
-      case '\f':
-        out += "\\f";
-        break;
-      default:
-        if (byte < 0x20) {
-          out += "\\u00";
-          out += kHex[byte >> 4];
-          out += kHex[byte & 15];
-        } else {
-          out += c;
-        }
-    }
+  constexpr std::string_view kShort = "\"\"\\\\\nn\rr\tt\bb\ff";  // pairs: character, its letter
+  for (size_t i = 0; i < kShort.size(); i += 2) {
+    if (kShort[i] != c) continue;
+    out += '\\';
+    out += kShort[i + 1];
+    return;
   }
+  const auto byte = static_cast<unsigned char>(c);
+  out += "\\u00";
+  out += kHex[byte >> 4];
+  out += kHex[byte & 15];
+}
+
+// Runs of characters that stand for themselves are copied at once: most strings are one run.
+void append_string(std::string& out, std::string_view text) {
   out += '"';
+  size_t run = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\') continue;
+    out.append(text, run, i - run);
+    append_escaped(out, c);
+    run = i + 1;
+  }
+  out.append(text, run, text.size() - run);
+  out += '"';
+}
+
+void append_integer(std::string& out, auto number) {
+  std::array<char, 24> digits{};
+  const auto [end, status] = std::to_chars(digits.begin(), digits.end(), number);
+  out.append(digits.begin(), end);
 }
 
 void append_double(std::string& out, double number) {
   EXA_ASSERT(std::isfinite(number));
   // integral values without an exponent or a point, as a person and every other JSON writer would
   if (number == std::floor(number) && std::abs(number) < 9007199254740992.0) {
-    fmt::format_to(std::back_inserter(out), "{}", static_cast<int64_t>(number));
+    append_integer(out, static_cast<int64_t>(number));
   } else {
     fmt::format_to(std::back_inserter(out), "{}", number);
   }
@@ -219,20 +215,23 @@ void append_object(std::string& out, const json::object& object, Style style, si
     out += "{}";
     return;
   }
-  std::vector<const json::key_value_pair*> members;
-  members.reserve(object.size());
-  for (const auto& member : object) members.push_back(&member);
-  if (style.sorted) {
-    std::ranges::sort(members, {}, [](const auto* m) { return std::string_view(m->key()); });
-  }
   out += '{';
   bool first = true;
-  for (const auto* member : members) {
+  const auto append_member = [&](const json::key_value_pair& member) {
     if (!std::exchange(first, false)) out += ',';
     append_break(out, style, depth + 1);
-    append_string(out, member->key());
+    append_string(out, member.key());
     out += style.pretty ? ": " : ":";
-    append(out, member->value(), style, depth + 1);
+    append(out, member.value(), style, depth + 1);
+  };
+  if (style.sorted) {
+    std::vector<const json::key_value_pair*> members;
+    members.reserve(object.size());
+    for (const auto& member : object) members.push_back(&member);
+    std::ranges::sort(members, {}, [](const auto* m) { return std::string_view(m->key()); });
+    for (const auto* member : members) append_member(*member);
+  } else {
+    for (const auto& member : object) append_member(member);
   }
   append_break(out, style, depth);
   out += '}';
@@ -263,10 +262,10 @@ void append(std::string& out, const json::value& value, Style style, size_t dept
       out += value.get_bool() ? "true" : "false";
       break;
     case json::kind::int64:
-      fmt::format_to(std::back_inserter(out), "{}", value.get_int64());
+      append_integer(out, value.get_int64());
       break;
     case json::kind::uint64:
-      fmt::format_to(std::back_inserter(out), "{}", value.get_uint64());
+      append_integer(out, value.get_uint64());
       break;
     case json::kind::double_:
       append_double(out, value.get_double());

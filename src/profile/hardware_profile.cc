@@ -148,6 +148,7 @@ json::object shape_to_json(const Shape& shape) {
 
 json::object to_json(const HardwareProfile& profile) {
   json::object object;
+  object.reserve(kFields.size() + 8);  // with what the store adds
   object.emplace("name", profile.name);
   object.emplace("version", profile.version);
   append_fields(object, profile.shape);
