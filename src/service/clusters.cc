@@ -71,18 +71,6 @@ Result<Cluster> cluster_of(const Row& row) {
 constexpr std::string_view kClusterColumns =
     "uid, name, kind, address, max_age, created_at, created_by";
 
-Result<std::optional<ProbeFailure>> failure_since(Transaction& tx, const Cluster& cluster) {
-  EXA_ASSIGN(const auto rows,
-             tx.rows("SELECT probed_at, error_code, error FROM probe WHERE cluster_uid = $1 "
-                     "ORDER BY sequence DESC LIMIT 1",
-                     {cluster.uid}));
-  std::optional<ProbeFailure> failure;
-  if (!rows.empty() && !rows[0].is_null(1)) {
-    failure = {Time{rows[0].integer(0)}, rows[0].text(1), rows[0].text(2)};
-  }
-  return failure;
-}
-
 // The cluster with its newest snapshot and, if the last probe failed, why: what lists and show
 // print.
 Result<json::object> cluster_json(Transaction& tx, const Cluster& cluster, Time now) {
@@ -159,6 +147,18 @@ Result<Cluster> cluster_named(Service& service, const std::string& name) {
 }
 
 }  // namespace
+
+Result<std::optional<ProbeFailure>> failure_since(Transaction& tx, const Cluster& cluster) {
+  EXA_ASSIGN(const auto rows,
+             tx.rows("SELECT probed_at, error_code, error FROM probe WHERE cluster_uid = $1 "
+                     "ORDER BY sequence DESC LIMIT 1",
+                     {cluster.uid}));
+  std::optional<ProbeFailure> failure;
+  if (!rows.empty() && !rows[0].is_null(1)) {
+    failure = {Time{rows[0].integer(0)}, rows[0].text(1), rows[0].text(2)};
+  }
+  return failure;
+}
 
 json::object to_json(const Cluster& cluster) {
   return {{"name", cluster.name},

@@ -33,6 +33,8 @@ struct ProbeFailure {
 // not_found names close spellings.
 Result<Cluster> find_cluster(Transaction& tx, const std::string& name);
 Result<std::optional<SnapshotHead>> newest_snapshot(Transaction& tx, const Cluster& cluster);
+// Why the last look failed, if it did.
+Result<std::optional<ProbeFailure>> failure_since(Transaction& tx, const Cluster& cluster);
 Result<Inventory> load_inventory(Transaction& tx, const std::string& snapshot_id);
 
 struct AddCluster {

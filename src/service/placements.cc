@@ -1,0 +1,290 @@
+#include "service/placements.h"
+
+#include <fmt/format.h>
+
+#include "audit/digest.h"
+#include "base/text.h"
+#include "govern/permit.h"
+#include "place/pool_explain.h"
+#include "place/profile_ask.h"
+#include "service/leases.h"
+#include "service/placement_rows.h"
+#include "service/profile_rows.h"
+
+namespace exa {
+namespace {
+
+// Rows that a change wrote beside its own object; the log digests them all, so that none can be
+// altered unseen.
+void also_wrote(Deed& deed, std::string_view kind, const std::string& name,
+                const json::object& spec) {
+  json::value& list = deed.details["also"];
+  if (!list.is_array()) list = json::array();
+  list.get_array().push_back(json::object{
+      {"kind", kind}, {"name", name}, {"digest", sha256_hex(to_canonical_text(spec))}});
+}
+
+Result<std::string> residency_of_project(Transaction& tx, const std::string& project) {
+  EXA_ASSIGN(const auto rows,
+             tx.rows("SELECT spec FROM project_residency WHERE name = $1", {project}));
+  if (rows.empty()) return std::string();
+  EXA_ASSIGN(const json::value spec, parse_json(rows[0].text(0), "stored residency"));
+  return std::string(text_or(spec, "residency", ""));
+}
+
+// What the caller gave, over what the profile asks for.
+Result<json::object> filled_from_profile(Transaction& tx, const PlaceWorkload& what) {
+  if (what.hardware_profile.empty()) return what.workload;
+  EXA_ASSIGN(const ProfileRef ref, parse_reference(what.hardware_profile));
+  EXA_ASSIGN(const StoredVersion stored, find_profile(tx, what.project, ref));
+  json::object filled = ask_of(stored.profile);
+  for (const auto& member : what.workload) filled[member.key()] = member.value();
+  return filled;
+}
+
+Result<PlaceAsk> ask_from(Transaction& tx, const PlaceWorkload& what, const EngineTable& engines) {
+  PlaceAsk ask;
+  EXA_ASSIGN(const json::object workload, filled_from_profile(tx, what));
+  EXA_ASSIGN(ask.workload, read_workload(workload, engines));
+  EXA_ASSIGN(ask.project_residency, residency_of_project(tx, what.project));
+  ask.dataset_residency = what.dataset_residency;
+  ask.burst = what.burst;
+  ask.opted_in = what.opted_in;
+  return ask;
+}
+
+// An attempt at a cloud that found no pool to judge is an attempt all the same.
+BurstVerdict verdict_without_pool(const Decision& decision, const Rejection& rejection) {
+  BurstVerdict verdict;
+  verdict.rule = decision.ask.opted_in ? EgressRule::class_forbids : EgressRule::not_opted_in;
+  verdict.reason = rejection.reason;
+  verdict.workload = decision.ask.workload.name;
+  verdict.residency = decision.residency;
+  verdict.policy_revision = decision.pools->rules.policy.revision;
+  return verdict;
+}
+
+// Keeps what one decision leads to, in the order in which the rows refer to each other.
+class Keeper {
+ public:
+  Keeper(Service& service, const Caller& caller, const PlaceWorkload& what, Transaction& tx,
+         Deed& deed, const Decision& decision)
+      : service_(service), caller_(caller), what_(what), tx_(tx), deed_(deed), decision_(decision),
+        answer_(answer_of(decision)), id_(service.around().new_id()) {}
+
+  Result<Answer> keep() {
+    EXA_TRY(event());
+    if (what_.reserve && decision_.chosen) EXA_TRY(lease());
+    return decision();
+  }
+
+ private:
+  Result<void> event() {
+    auto verdict = burst_verdict(decision_);
+    const auto* rejection = std::get_if<Rejection>(&answer_);
+    if (!verdict && decision_.ask.burst && rejection != nullptr)
+      verdict = verdict_without_pool(decision_, *rejection);
+    if (!verdict) return {};
+    const std::string id = service_.around().new_id();
+    const Time now = decision_.decided_at;
+    json::object spec{{"id", id}, {"decision", id_}, {"project", what_.project}};
+    for (const auto& member : to_json(*verdict)) spec[member.key()] = member.value();
+    spec["attempted_at"] = format_rfc3339(now);
+    spec["attempted_by"] = caller_.principal.name;
+    EXA_TRY(tx_.change("INSERT INTO burst_event VALUES ($1, $2, $3, $4, $5, $6, $7)",
+                       {id, what_.project, decision_.ask.workload.name,
+                        int64_t{verdict->allowed ? 1 : 0}, to_text(spec), now.micros,
+                        caller_.principal.name}));
+    also_wrote(deed_, "burst_event", id, spec);
+    event_ = id;
+    if (verdict->allowed && (what_.reserve || decision_.ask.burst)) EXA_TRY(permit(*verdict));
+    return {};
+  }
+
+  Result<void> permit(const BurstVerdict& verdict) {
+    EXA_ASSIGN(const BurstPermit permit, issue_permit(verdict, service_.around().new_id(),
+                                                      decision_.decided_at));
+    permit_ = to_json(permit);
+    EXA_TRY(tx_.change("INSERT INTO permit VALUES ($1, $2, $3, $4, NULL)",
+                       {permit.id(), to_text(*permit_), event_, permit.expires_at().micros}));
+    also_wrote(deed_, "permit", permit.id(), *permit_);
+    return {};
+  }
+
+  Result<void> lease() {
+    const PoolCandidate& chosen = decision_.candidates[*decision_.chosen];
+    const std::string& pool = decision_.pools->pools[chosen.pool].name;
+    EXA_ASSIGN(const auto open, open_leases(tx_, pool, decision_.decided_at));
+    Lease lease = lease_of(decision_, open, what_.lifetime);
+    lease.id = service_.around().new_id();
+    lease.project = what_.project;
+    lease.decision = id_;
+    lease.taken_by = caller_.principal.name;
+    if (permit_) lease.permit = text_or(*permit_, "id", "");
+    EXA_TRY(insert_lease(tx_, lease));
+    also_wrote(deed_, "lease", lease.id, to_stored_json(lease));
+    lease_ = to_json(lease, decision_.decided_at);
+    return {};
+  }
+
+  Result<Answer> decision() {
+    json::object spec{{"id", id_}, {"project", what_.project}};
+    for (auto& member : to_json(decision_)) spec[member.key()] = std::move(member.value());
+    spec["text"] = to_text(decision_);
+    spec["decided_by"] = caller_.principal.name;
+    spec["event"] = event_.empty() ? json::value(nullptr) : json::value(event_);
+    spec["permit"] = permit_ ? json::value(*permit_) : json::value(nullptr);
+    spec["lease"] = lease_ ? json::value(*lease_) : json::value(nullptr);
+    const std::string outcome(text_or(spec, "decision", ""));
+    EXA_TRY(tx_.change("INSERT INTO decision VALUES ($1, $2, $3, $4, $5, $6, $7)",
+                       {id_, what_.project, decision_.ask.workload.name, outcome, to_text(spec),
+                        decision_.decided_at.micros, caller_.principal.name}));
+    deed_.object_kind = "decision";
+    deed_.object_name = id_;
+    deed_.project = what_.project;
+    deed_.after = spec;
+    describe(outcome);
+    Answer answer;
+    answer.status = 201;
+    answer.body = std::move(spec);
+    if (decision_.chosen && !what_.reserve && !decision_.ask.burst) {
+      answer.notices.emplace_back("advice: nothing is reserved; --reserve takes the devices");
+    }
+    if (decision_.refusal) {
+      answer.exit_code = info(decision_.refusal == RefusalKind::blocked ? Code::blocked
+                                                                        : Code::unresolvable)
+                             .exit_code;
+    }
+    return answer;
+  }
+
+  // Small facts for whoever reads the log.
+  void describe(const std::string& outcome) {
+    deed_.details["source"] = "exa-hardware";
+    deed_.details["workload"] = decision_.ask.workload.name;
+    deed_.details["outcome"] = outcome;
+    if (const auto* placement = std::get_if<Placement>(&answer_)) {
+      deed_.details["pool"] = placement->pool;
+      deed_.details["region"] = placement->region;
+    } else if (const auto* rejection = std::get_if<Rejection>(&answer_)) {
+      deed_.details["refused"] = rejection->reason;
+      if (const auto verdict = burst_verdict(decision_)) {
+        deed_.details["pool"] = verdict->pool;
+        deed_.details["region"] = verdict->region;
+      }
+    }
+  }
+
+  Service& service_;
+  const Caller& caller_;
+  const PlaceWorkload& what_;
+  Transaction& tx_;
+  Deed& deed_;
+  const Decision& decision_;
+  PlaceAnswer answer_;
+  std::string id_;
+  std::string event_;
+  std::optional<json::object> permit_;
+  std::optional<json::object> lease_;
+};
+
+// Specs of a table's rows, newest first, a page at a time. A cursor is "TIME:ID" of the last row.
+Result<Answer> newest_first(Service& service, const Page& page, std::string_view table,
+                            std::string_view time, const auto& item) {
+  return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
+    EXA_TRY(require_project(tx, page.project));
+    int64_t before = INT64_MAX;
+    std::string before_id;
+    if (!page.cursor.empty()) {
+      const size_t colon = page.cursor.find(':');
+      const auto micros = parse_count(page.cursor.substr(0, colon), "cursor");
+      if (!micros || colon == std::string::npos) {
+        return fail(invalid("list", {{"/cursor", "is not one that a list answered with", ""}}));
+      }
+      before = *micros;
+      before_id = page.cursor.substr(colon + 1);
+    }
+    EXA_ASSIGN(const auto rows,
+               tx.rows(fmt::format("SELECT spec, {1}, id FROM {0} WHERE project = $1 AND ({1} < $2 "
+                                   "OR ({1} = $2 AND id < $3)) ORDER BY {1} DESC, id DESC LIMIT $4",
+                                   table, time),
+                       {page.project, before, before_id, page.limit + 1}));
+    json::array items;
+    json::value next = nullptr;
+    for (const Row& row : rows) {
+      if (static_cast<int64_t>(items.size()) == page.limit) {
+        const Row& last = rows[items.size() - 1];
+        next = fmt::format("{}:{}", last.integer(1), last.text(2));
+        break;
+      }
+      EXA_ASSIGN(json::value spec, parse_json(row.text(0), table));
+      items.emplace_back(item(std::move(spec)));
+    }
+    Answer answer;
+    answer.body = {{"items", std::move(items)}, {"next_cursor", std::move(next)}};
+    return answer;
+  });
+}
+
+json::value member_of(const json::value& spec, std::string_view object, std::string_view key) {
+  const json::value* inner = find(spec, object);
+  const json::value* value = inner == nullptr ? nullptr : find(*inner, key);
+  return value == nullptr ? json::value(nullptr) : *value;
+}
+
+json::value text_at_key(const json::value& spec, std::string_view key) {
+  const json::value* value = find(spec, key);
+  return value == nullptr ? json::value(nullptr) : *value;
+}
+
+}  // namespace
+
+Result<Answer> place_workload(Service& service, const Caller& caller, const PlaceWorkload& what) {
+  return service.mutate(caller, [&](Transaction& tx, Deed& deed) -> Result<Answer> {
+    EXA_TRY(require_project(tx, what.project));
+    const Time now = service.now();
+    EXA_ASSIGN(const Pools pools, load_picture(tx, now));
+    EXA_ASSIGN(const PlaceAsk ask, ask_from(tx, what, pools->rules.engines));
+    EXA_ASSIGN(const Decision decision, place(ask, pools, now));
+    return Keeper(service, caller, what, tx, deed, decision).keep();
+  });
+}
+
+Result<Answer> list_decisions(Service& service, const Page& page) {
+  return newest_first(service, page, "decision", "decided_at", [](const json::value& spec) {
+    return json::object{{"id", text_at_key(spec, "id")},
+                        {"workload", member_of(spec, "workload", "name")},
+                        {"decision", text_at_key(spec, "decision")},
+                        {"pool", member_of(spec, "placement", "pool")},
+                        {"device", member_of(spec, "placement", "accelerator")},
+                        {"target", member_of(spec, "placement", "target")},
+                        {"region", member_of(spec, "placement", "region")},
+                        {"gpus", member_of(spec, "placement", "gpus")},
+                        {"cost_of_ask_per_hour", member_of(spec, "placement", "cost_of_ask_per_hour")},
+                        {"reason", member_of(spec, "rejection", "reason")},
+                        {"lease", member_of(spec, "lease", "id")},
+                        {"decided_at", text_at_key(spec, "decided_at")},
+                        {"decided_by", text_at_key(spec, "decided_by")}};
+  });
+}
+
+Result<Answer> show_decision(Service& service, const std::string& id) {
+  return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
+    EXA_ASSIGN(const auto rows, tx.rows("SELECT spec FROM decision WHERE id = $1", {id}));
+    if (rows.empty()) {
+      return fail(Code::not_found, fmt::format("there is no decision \"{}\"", printable(id)),
+                  "exa hardware decisions");
+    }
+    EXA_ASSIGN(json::value spec, parse_json(rows[0].text(0), "stored decision"));
+    Answer answer;
+    answer.body = std::move(spec.as_object());
+    return answer;
+  });
+}
+
+Result<Answer> list_bursts(Service& service, const Page& page) {
+  return newest_first(service, page, "burst_event", "attempted_at",
+                      [](json::value spec) { return spec; });
+}
+
+}  // namespace exa
