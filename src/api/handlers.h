@@ -23,5 +23,8 @@ std::vector<Route> consumer_routes();
 std::vector<Route> cluster_routes();
 std::vector<Route> audit_routes();
 std::vector<Route> project_routes();
+std::vector<Route> pool_routes();
+std::vector<Route> placement_routes();
+std::vector<Route> burst_routes();
 
 }  // namespace exa

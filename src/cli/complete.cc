@@ -81,8 +81,11 @@ struct Source {
   std::string_view completes;
   std::string_view route;
 };
-constexpr Source kSources[] = {
-    {"profile", "hardware_profile.list"}, {"cluster", "cluster.list"}, {"project", "project.list"}};
+constexpr Source kSources[] = {{"profile", "hardware_profile.list"},
+                               {"cluster", "cluster.list"},
+                               {"project", "project.list"},
+                               {"pool", "pool.list"},
+                               {"engine", "engine.list"}};
 
 class Completion {
  public:

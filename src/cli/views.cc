@@ -7,15 +7,10 @@
 
 #include "base/text.h"
 #include "base/time.h"
+#include "cli/view_parts.h"
 
 namespace exa {
 namespace {
-
-// What there is to read in a row: never dropped, wrapped below itself.
-ViewColumn sentence(std::string_view header, std::string_view pointer, Show show = Show::text,
-                    bool wide_only = false) {
-  return {header, pointer, show, 0, wide_only, true};
-}
 
 std::string counted(const json::value* number, std::string_view thing) {
   if (number == nullptr) return fmt::format("? {}s", thing);
@@ -388,6 +383,7 @@ std::vector<View> other_views() {
 std::vector<View> all_views() {
   std::vector<View> views = profile_views();
   for (View& view : other_views()) views.push_back(std::move(view));
+  for (View& view : placement_views()) views.push_back(std::move(view));
   return views;
 }
 

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/quantity.h"
+
 namespace exa {
 namespace {
 
@@ -229,7 +231,8 @@ Result<Lease> lease_from_json(const json::object& stored) {
   lease.model = read.text("model");
   lease.devices = read.number("devices");
   const json::value* share = stored.if_contains("held");
-  const auto held_share = share == nullptr ? Result<int64_t>(0) : parse_milli(to_text(*share), "held");
+  const auto held_share =
+      share == nullptr ? Result<int64_t>(0) : parse_milli(to_text(*share), "held");
   lease.mig_profile = read.text("share");
   lease.parts = read.parts("parts");
   const json::value* price = stored.if_contains("cost_per_hour");

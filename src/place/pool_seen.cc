@@ -43,7 +43,8 @@ Failure not_a_term(std::string_view term) {
 }
 
 const std::string* label_of(const Node& node, std::string_view key) {
-  const auto found = std::ranges::find_if(node.labels, [&](const auto& l) { return l.first == key; });
+  const auto found =
+      std::ranges::find_if(node.labels, [&](const auto& l) { return l.first == key; });
   return found == node.labels.end() ? nullptr : &found->second;
 }
 

@@ -1,4 +1,5 @@
-// A hardware profile as a workload's ask: the keys of read_workload that a shape speaks about. Pure.
+// A hardware profile as a workload's ask: the keys of read_workload that a shape speaks about.
+// Pure.
 #pragma once
 
 #include "base/json.h"

@@ -18,9 +18,9 @@ Result<json::object> narrowed_from(const std::vector<std::string>& rows) {
   for (const std::string& row : rows) {
     const size_t equals = row.find('=');
     if (equals == std::string::npos || equals == 0) {
-      problems.push_back({"/narrow",
-                          fmt::format("\"{}\" is not CLASS=JURISDICTION|JURISDICTION", printable(row)),
-                          ""});
+      problems.push_back(
+          {"/narrow", fmt::format("\"{}\" is not CLASS=JURISDICTION|JURISDICTION", printable(row)),
+           ""});
       continue;
     }
     json::array codes;
@@ -50,7 +50,8 @@ Result<Answer> show_burst_policy(Service& service) {
   });
 }
 
-Result<Answer> set_burst_policy(Service& service, const Caller& caller, const SetBurstPolicy& what) {
+Result<Answer> set_burst_policy(Service& service, const Caller& caller,
+                                const SetBurstPolicy& what) {
   return service.mutate(caller, [&](Transaction& tx, Deed& deed) -> Result<Answer> {
     EXA_ASSIGN(const BurstPolicy before, load_burst_policy(tx));
     json::object next = to_json(before);
@@ -76,8 +77,8 @@ Result<Answer> list_regions(Service& service, const std::string& jurisdiction) {
     EXA_ASSIGN(const JurisdictionTable table, load_jurisdictions(tx));
     std::vector<std::pair<RegionRow, bool>> rows;
     for (const ShippedRegion& shipped : shipped_regions()) {
-      const bool over = std::ranges::find(table.rows, shipped.region, &RegionRow::region) !=
-                        table.rows.end();
+      const bool over =
+          std::ranges::find(table.rows, shipped.region, &RegionRow::region) != table.rows.end();
       if (!over)
         rows.emplace_back(RegionRow{std::string(shipped.region), std::string(shipped.jurisdiction)},
                           true);

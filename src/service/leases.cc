@@ -68,11 +68,11 @@ Result<void> insert_lease(Transaction& tx, const Lease& lease) {
 }
 
 Result<std::vector<Lease>> load_leases(Transaction& tx, const std::string& project) {
-  EXA_ASSIGN(const auto rows,
-             project.empty()
-                 ? tx.rows("SELECT spec FROM lease ORDER BY taken_at, id")
-                 : tx.rows("SELECT spec FROM lease WHERE project = $1 ORDER BY taken_at, id",
-                           {project}));
+  EXA_ASSIGN(
+      const auto rows,
+      project.empty()
+          ? tx.rows("SELECT spec FROM lease ORDER BY taken_at, id")
+          : tx.rows("SELECT spec FROM lease WHERE project = $1 ORDER BY taken_at, id", {project}));
   return leases_of(rows);
 }
 

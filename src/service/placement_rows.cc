@@ -83,7 +83,8 @@ Result<StoredPool> pool_of(const Row& row) {
   return stored;
 }
 
-Result<void> add_what_is_held(StoredPool& stored, Seen& seen, std::span<const Lease> open, Time now) {
+Result<void> add_what_is_held(StoredPool& stored, Seen& seen, std::span<const Lease> open,
+                              Time now) {
   stored.pool.leases = held(open, now);
   if (!stored.pool.declared()) EXA_TRY(seen.look(stored.pool, open));
   return {};

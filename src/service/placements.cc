@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "audit/digest.h"
+#include "base/quantity.h"
 #include "base/text.h"
 #include "govern/permit.h"
 #include "place/pool_explain.h"
@@ -69,8 +70,14 @@ class Keeper {
  public:
   Keeper(Service& service, const Caller& caller, const PlaceWorkload& what, Transaction& tx,
          Deed& deed, const Decision& decision)
-      : service_(service), caller_(caller), what_(what), tx_(tx), deed_(deed), decision_(decision),
-        answer_(answer_of(decision)), id_(service.around().new_id()) {}
+      : service_(service),
+        caller_(caller),
+        what_(what),
+        tx_(tx),
+        deed_(deed),
+        decision_(decision),
+        answer_(answer_of(decision)),
+        id_(service.around().new_id()) {}
 
   Result<Answer> keep() {
     EXA_TRY(event());
@@ -91,10 +98,10 @@ class Keeper {
     for (const auto& member : to_json(*verdict)) spec[member.key()] = member.value();
     spec["attempted_at"] = format_rfc3339(now);
     spec["attempted_by"] = caller_.principal.name;
-    EXA_TRY(tx_.change("INSERT INTO burst_event VALUES ($1, $2, $3, $4, $5, $6, $7)",
-                       {id, what_.project, decision_.ask.workload.name,
-                        int64_t{verdict->allowed ? 1 : 0}, to_text(spec), now.micros,
-                        caller_.principal.name}));
+    EXA_TRY(tx_.change(
+        "INSERT INTO burst_event VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        {id, what_.project, decision_.ask.workload.name, int64_t{verdict->allowed ? 1 : 0},
+         to_text(spec), now.micros, caller_.principal.name}));
     also_wrote(deed_, "burst_event", id, spec);
     event_ = id;
     if (verdict->allowed && (what_.reserve || decision_.ask.burst)) EXA_TRY(permit(*verdict));
@@ -102,8 +109,8 @@ class Keeper {
   }
 
   Result<void> permit(const BurstVerdict& verdict) {
-    EXA_ASSIGN(const BurstPermit permit, issue_permit(verdict, service_.around().new_id(),
-                                                      decision_.decided_at));
+    EXA_ASSIGN(const BurstPermit permit,
+               issue_permit(verdict, service_.around().new_id(), decision_.decided_at));
     permit_ = to_json(permit);
     EXA_TRY(tx_.change("INSERT INTO permit VALUES ($1, $2, $3, $4, NULL)",
                        {permit.id(), to_text(*permit_), event_, permit.expires_at().micros}));
@@ -151,9 +158,9 @@ class Keeper {
       answer.notices.emplace_back("advice: nothing is reserved; --reserve takes the devices");
     }
     if (decision_.refusal) {
-      answer.exit_code = info(decision_.refusal == RefusalKind::blocked ? Code::blocked
-                                                                        : Code::unresolvable)
-                             .exit_code;
+      answer.exit_code =
+          info(decision_.refusal == RefusalKind::blocked ? Code::blocked : Code::unresolvable)
+              .exit_code;
     }
     return answer;
   }
@@ -252,19 +259,20 @@ Result<Answer> place_workload(Service& service, const Caller& caller, const Plac
 
 Result<Answer> list_decisions(Service& service, const Page& page) {
   return newest_first(service, page, "decision", "decided_at", [](const json::value& spec) {
-    return json::object{{"id", text_at_key(spec, "id")},
-                        {"workload", member_of(spec, "workload", "name")},
-                        {"decision", text_at_key(spec, "decision")},
-                        {"pool", member_of(spec, "placement", "pool")},
-                        {"device", member_of(spec, "placement", "accelerator")},
-                        {"target", member_of(spec, "placement", "target")},
-                        {"region", member_of(spec, "placement", "region")},
-                        {"gpus", member_of(spec, "placement", "gpus")},
-                        {"cost_of_ask_per_hour", member_of(spec, "placement", "cost_of_ask_per_hour")},
-                        {"reason", member_of(spec, "rejection", "reason")},
-                        {"lease", member_of(spec, "lease", "id")},
-                        {"decided_at", text_at_key(spec, "decided_at")},
-                        {"decided_by", text_at_key(spec, "decided_by")}};
+    return json::object{
+        {"id", text_at_key(spec, "id")},
+        {"workload", member_of(spec, "workload", "name")},
+        {"decision", text_at_key(spec, "decision")},
+        {"pool", member_of(spec, "placement", "pool")},
+        {"device", member_of(spec, "placement", "accelerator")},
+        {"target", member_of(spec, "placement", "target")},
+        {"region", member_of(spec, "placement", "region")},
+        {"gpus", member_of(spec, "placement", "gpus")},
+        {"cost_of_ask_per_hour", member_of(spec, "placement", "cost_of_ask_per_hour")},
+        {"reason", member_of(spec, "rejection", "reason")},
+        {"lease", member_of(spec, "lease", "id")},
+        {"decided_at", text_at_key(spec, "decided_at")},
+        {"decided_by", text_at_key(spec, "decided_by")}};
   });
 }
 

@@ -9,8 +9,8 @@ namespace exa {
 
 struct PlaceWorkload {
   std::string project;
-  json::object workload;          // keys of read_workload; what it leaves out comes from the profile
-  std::string hardware_profile;   // reference; empty: none
+  json::object workload;         // keys of read_workload; what it leaves out comes from the profile
+  std::string hardware_profile;  // reference; empty: none
   std::string dataset_residency;  // as labelled; empty: not
   bool burst = false;             // cloud pools only
   bool opted_in = true;           // --allow-burst

@@ -52,10 +52,11 @@ Result<std::optional<StoredPool>> pool_if_any(Transaction& tx, const std::string
 }
 
 Result<void> write_pool(Transaction& tx, const StoredPool& stored) {
-  EXA_TRY(tx.change("INSERT INTO pool VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (name) DO UPDATE "
-                    "SET spec = $2, updated_at = $5, updated_by = $6",
-                    {stored.pool.name, to_text(to_json(stored.pool)), stored.created_at.micros,
-                     stored.created_by, stored.updated_at.micros, stored.updated_by}));
+  EXA_TRY(
+      tx.change("INSERT INTO pool VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (name) DO UPDATE "
+                "SET spec = $2, updated_at = $5, updated_by = $6",
+                {stored.pool.name, to_text(to_json(stored.pool)), stored.created_at.micros,
+                 stored.created_by, stored.updated_at.micros, stored.updated_by}));
   return {};
 }
 
@@ -108,8 +109,8 @@ Result<Answer> list_pools(Service& service) {
     json::array items;
     for (const StoredPool& one : stored) {
       const auto at = std::ranges::find(picture->pools, one.pool.name, &Pool::name);
-      items.emplace_back(pool_json(
-          one, picture->prepared[static_cast<size_t>(at - picture->pools.begin())], now));
+      items.emplace_back(
+          pool_json(one, picture->prepared[static_cast<size_t>(at - picture->pools.begin())], now));
     }
     Answer answer;
     answer.body = {{"items", std::move(items)}, {"next_cursor", nullptr}};
@@ -127,13 +128,14 @@ Result<Answer> show_pool(Service& service, const std::string& name) {
     json::array nodes;
     if (stored.pool.seen) {
       for (const PoolNodes& row : stored.pool.seen->nodes) {
-        nodes.emplace_back(json::object{{"nodes", row.nodes},
-                                        {"devices", row.devices},
-                                        {"free", number_or_null(row.free)},
-                                        {"cpu_milli", number_or_null(row.cpu_milli)},
-                                        {"cpu_free_milli", number_or_null(row.cpu_free_milli)},
-                                        {"memory_bytes", number_or_null(row.memory_bytes)},
-                                        {"memory_free_bytes", number_or_null(row.memory_free_bytes)}});
+        nodes.emplace_back(
+            json::object{{"nodes", row.nodes},
+                         {"devices", row.devices},
+                         {"free", number_or_null(row.free)},
+                         {"cpu_milli", number_or_null(row.cpu_milli)},
+                         {"cpu_free_milli", number_or_null(row.cpu_free_milli)},
+                         {"memory_bytes", number_or_null(row.memory_bytes)},
+                         {"memory_free_bytes", number_or_null(row.memory_free_bytes)}});
       }
     }
     Answer answer;
@@ -159,8 +161,8 @@ Result<Answer> drain_pool(Service& service, const Caller& caller, const std::str
     Answer answer;
     const int64_t leased = stored.pool.leases.devices;
     if (!undo && leased > 0) {
-      answer.notices.push_back(fmt::format("{} under leases; they run on until released",
-                                           counted(leased, "device")));
+      answer.notices.push_back(
+          fmt::format("{} under leases; they run on until released", counted(leased, "device")));
     }
     EXA_ASSIGN(answer.body, one_pool_json(tx, std::move(stored), now));
     return answer;
@@ -182,11 +184,11 @@ Result<Answer> remove_pool(Service& service, const Caller& caller, const std::st
       error.message = fmt::format("pool {} has {} that hold its devices", name,
                                   counted(static_cast<int64_t>(open.size()), "lease"));
       for (const Lease& lease : open) {
-        error.problems.push_back({lease.id,
-                                  fmt::format("{} holds {} until {}", lease.workload,
-                                              counted(lease.devices, "device"),
-                                              format_rfc3339(lease.expires_at)),
-                                  ""});
+        error.problems.push_back(
+            {lease.id,
+             fmt::format("{} holds {} until {}", lease.workload, counted(lease.devices, "device"),
+                         format_rfc3339(lease.expires_at)),
+             ""});
       }
       error.next = fmt::format("exa hardware drain-pool {}", name);
       return fail(std::move(error));
