@@ -47,7 +47,6 @@ void add_remarks(const Pool& pool, const PoolCandidate& c, Placement& placement)
     remarks.emplace_back("carbon unknown: the pool has neither a factor nor a power");
   else if (placement.carbon->estimate)
     remarks.emplace_back("carbon is an estimate: watts × PUE × grid intensity");
-  remarks.emplace_back("advice: nothing is reserved");
 }
 
 void copy_price(const Pool& pool, const PoolCandidate& c, Placement& placement) {

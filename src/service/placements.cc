@@ -138,6 +138,7 @@ class Keeper {
     json::object spec{{"id", id_}, {"project", what_.project}};
     for (auto& member : to_json(decision_)) spec[member.key()] = std::move(member.value());
     spec["text"] = to_text(decision_);
+    spec["advice"] = !lease_.has_value();
     spec["decided_by"] = caller_.principal.name;
     spec["event"] = event_.empty() ? json::value(nullptr) : json::value(event_);
     spec["permit"] = permit_ ? json::value(*permit_) : json::value(nullptr);
