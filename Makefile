@@ -61,6 +61,7 @@ fuzz:
 fault: build
 	@packaging/install-dependencies test
 	@tests/kill_points --all build/exa
+	@tests/parallel_reserve build/exa 200 8 50
 
 lint:
 	@packaging/install-dependencies build test lint

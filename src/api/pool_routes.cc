@@ -1,6 +1,7 @@
 // Rows and handlers of device pools and engines: `exa hardware add-pool`, `pools`, `engines`, …
 // (requirement "Heterogeneous Hardware & Hybrid HPC <-> Cloud", section CLI).
 #include "api/handlers.h"
+#include "place/pool.h"
 #include "service/pools.h"
 
 namespace exa {
@@ -9,6 +10,18 @@ namespace {
 const std::vector<std::string_view> kFamilies = {"nvidia", "amd", "intel-gaudi", "tpu", "cpu"};
 const std::vector<std::string_view> kPlaces = {"hpc", "cloud"};
 const std::vector<std::string_view> kSharings = {"mig", "time-slice", "mps"};
+
+// What is wrong with the members that were given, whatever pool they are given to.
+std::vector<Problem> check_pool(const json::object& args) {
+  Pool any;
+  any.name = text_or(args, "name", "");
+  json::object given = args;
+  given.erase("dry_run");
+  // partition and selector mean something beside a cluster only, which the stored pool may have
+  if (!given.contains("cluster")) any.cluster = "any";
+  const auto merged = merge_pool(&any, given);
+  return merged ? std::vector<Problem>() : merged.error().problems;
+}
 
 // The members of a pool's document that were given; what was not given is kept.
 Result<Reply> add(Service& service, const Call& call) {
@@ -177,6 +190,7 @@ std::vector<Route> pool_routes() {
                  "declared. With --cluster its devices are those that were discovered there.",
        .params = pool_params(),
        .handler = add,
+       .check = check_pool,
        .examples = {"exa hardware add-pool hpc-nvidia --target hpc --accelerator nvidia --count 8 "
                     "--region eu --cost-per-hour 2.5 --carbon-factor 300 --supports-fractions",
                     "exa hardware add-pool lab --accelerator nvidia --cluster here"}},

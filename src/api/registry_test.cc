@@ -252,6 +252,19 @@ std::vector<Example> mutations() {
       {"cluster.remove", {{"name", "hpc"}}},
       {"project.create", {{"name", "vision"}}},
       {"audit.recover", {{"reason", "a test"}}},
+      {"pool.add", {{"name", "more"}, {"accelerator", "amd"}}},
+      {"pool.drain", {{"name", "pool"}, {"reason", "cooling"}}},
+      {"pool.remove", {{"name", "spare"}}},
+      {"engine.add", {{"name", "more"}, {"backends", json::array{"cuda"}}}},
+      {"engine.remove", {{"name", "own"}}},
+      {"placement.place", {{"name", "train"}}},
+      {"placement.burst", {{"name", "train"}}},
+      {"lease.release", {{"id", "LEASE"}}},
+      {"lease.renew", {{"id", "LEASE"}}},
+      {"burst_policy.set", {{"cloud", "off"}}},
+      {"region.set", {{"region", "attic"}, {"jurisdiction", "eu"}}},
+      {"region.unset", {{"region", "basement"}}},
+      {"project.residency", {{"name", "default"}, {"class", "eu-only"}}},
   };
 }
 
@@ -259,6 +272,19 @@ void prepare_for_mutations(TestExa& exa) {
   prepare(exa);
   exa.ask("hardware_profile.set", {{"name", "other"}, {"accelerator_family", "cpu"}});
   exa.ask("hardware_profile.use", {{"name", "other"}, {"for", "workbench"}, {"as", "nb"}});
+  exa.ask("pool.add", {{"name", "pool"}, {"accelerator", "nvidia"}, {"count", 8}});
+  exa.ask("pool.add", {{"name", "spare"}, {"accelerator", "nvidia"}});
+  exa.ask("engine.add", {{"name", "own"}, {"backends", json::array{"cuda"}}});
+  exa.ask("region.set", {{"region", "basement"}, {"jurisdiction", "eu"}});
+  exa.ask("placement.place", {{"name", "held"}, {"gpus", 2}, {"reserve", true}});
+}
+
+// With the id of the lease that was taken.
+json::object arguments_of(const Example& example, TestExa& exa) {
+  json::object args = example.args;
+  if (const json::value* id = args.if_contains("id"); id != nullptr && *id == "LEASE")
+    args["id"] = exa.ask("lease.list", {}).at("items").at(0).at("id");
+  return args;
 }
 
 TEST(RouteTable, TheExamplesCoverEveryMutatingRoute) {
@@ -274,7 +300,7 @@ TEST(RouteTable, EveryMutationIsOneAuditEntryThatNamesIt) {
     TestExa exa;
     prepare_for_mutations(exa);
     const int64_t before = exa.audit_size();
-    exa.ask(example.route, example.args);
+    exa.ask(example.route, arguments_of(example, exa));
     EXPECT_EQ(exa.audit_size(), before + 1) << example.route;
     const json::value entry = exa.ask("audit.list", {{"limit", 1}}).at("items").at(0);
     EXPECT_EQ(std::string_view(entry.at("action").as_string()), example.route);
@@ -289,7 +315,7 @@ TEST(RouteTable, EveryRefusedMutationIsOneAuditEntryAndChangesNothing) {
     TestExa exa;
     prepare_for_mutations(exa);
     const int64_t before = exa.audit_size();
-    Request request = build_request(*find_route(example.route), example.args);
+    Request request = build_request(*find_route(example.route), arguments_of(example, exa));
     request.query.emplace_back("nosuch", "1");
     const Reply reply = exa.send(request);
     EXPECT_EQ(reply.exit_code, 2) << example.route << reply.body;
@@ -308,7 +334,7 @@ TEST(RouteTable, ADryRunAnswersAndChangesNothing) {
     exa.ask(example.route, args);
     EXPECT_EQ(exa.audit_size(), before) << example.route;
     // what the dry run promised can still be done
-    exa.ask(example.route, example.args);
+    exa.ask(example.route, arguments_of(example, exa));
   }
 }
 

@@ -64,8 +64,9 @@ void replay_documents(Expected& expected, const AuditEntry& entry) {
   const json::value* also = entry.details.if_contains("also");
   if (also == nullptr || !also->is_array()) return;
   for (const json::value& one : also->get_array()) {
-    expected.documents[{std::string(text_or(one, "kind", "")),
-                        std::string(text_or(one, "name", ""))}] = text_or(one, "digest", "");
+    expected
+        .documents[{std::string(text_or(one, "kind", "")), std::string(text_or(one, "name", ""))}] =
+        text_or(one, "digest", "");
   }
 }
 

@@ -181,7 +181,7 @@ Result<Answer> remove_pool(Service& service, const Caller& caller, const std::st
     if (!open.empty() && !force) {
       Error error;
       error.code = Code::in_use;
-      error.message = fmt::format("pool {} has {} that hold its devices", name,
+      error.message = fmt::format("devices of pool {} are held by {}", name,
                                   counted(static_cast<int64_t>(open.size()), "lease"));
       for (const Lease& lease : open) {
         error.problems.push_back(

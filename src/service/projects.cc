@@ -29,16 +29,22 @@ Result<Answer> list_projects(Service& service) {
   return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
     EXA_ASSIGN(
         const auto rows,
-        tx.rows(
-            "SELECT p.name, p.created_at, p.created_by, (SELECT COUNT(DISTINCT v.name) FROM "
-            "profile_version v WHERE v.project = p.name AND v.deleted_at IS NULL) FROM project p "
-            "ORDER BY p.name"));
+        tx.rows("SELECT p.name, p.created_at, p.created_by, (SELECT COUNT(DISTINCT v.name) FROM "
+                "profile_version v WHERE v.project = p.name AND v.deleted_at IS NULL), r.spec FROM "
+                "project "
+                "p LEFT JOIN project_residency r ON r.name = p.name ORDER BY p.name"));
     json::array items;
     for (const Row& row : rows) {
+      json::value residency = nullptr;
+      if (!row.is_null(4)) {
+        EXA_ASSIGN(const json::value label, parse_json(row.text(4), "stored residency"));
+        residency = text_or(label, "residency", "");
+      }
       const bool built_in = row.integer(1) == 0;  // `default` was there before anybody
       items.emplace_back(
           json::object{{"name", row.text(0)},
                        {"profiles", row.integer(3)},
+                       {"residency", std::move(residency)},
                        {"created_at", built_in ? json::value(nullptr)
                                                : json::value(format_rfc3339(Time{row.integer(1)}))},
                        {"created_by", row.text(2)}});
