@@ -209,6 +209,7 @@ struct NodeTally {
 NodeTally tally(const Workload& work, const PoolSnapshot& seen) {
   NodeTally sum;
   for (const PoolNodes& row : seen.nodes) {
+    if (row.nodes <= 0) continue;
     const bool devices = row.devices >= work.gpus;
     const bool cpu = enough(row.cpu_milli, work.cpu_milli);
     const bool memory = enough(row.memory_bytes, work.memory_bytes);
