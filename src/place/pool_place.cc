@@ -49,8 +49,12 @@ Question question_of(const PlaceAsk& ask, const PoolSet& set, Time now, const En
     if (row.askable && runs_on(engine, row.family)) question.families |= bit(row.family);
   const std::string& hint = ask.workload.model;
   if (hint.empty()) return question;
-  for (const std::string& model : set.models) question.models.push_back(match_model(hint, model));
-  if (const auto meant = models_meant(hint); !meant.empty()) {
+  const std::vector<const DeviceModel*> meant = models_meant(hint);
+  for (size_t i = 0; i < set.models.size(); ++i)
+    question.models.push_back(meant.empty() || set.meant[i].empty()
+                                  ? match_model(hint, set.models[i])
+                                  : match_meant(meant, set.meant[i]));
+  if (!meant.empty()) {
     question.hinted_families = 0;
     for (const DeviceModel* model : meant) question.hinted_families |= bit(model->family);
   }

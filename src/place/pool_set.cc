@@ -152,11 +152,15 @@ Pools build_pools(std::vector<Pool> pools, PlaceRules rules) {
   std::ranges::sort(pools, {}, &Pool::name);
   EXA_ASSERT(std::ranges::adjacent_find(pools, {}, &Pool::name) == pools.end());
   set->models.emplace_back();
+  set->meant.emplace_back();
   for (const Pool& pool : pools) {
     PreparedPool row = prepare(pool, rules);
     const auto model = std::ranges::find(set->models, pool.model);
     row.model = static_cast<uint32_t>(model - set->models.begin());
-    if (model == set->models.end()) set->models.push_back(pool.model);
+    if (model == set->models.end()) {
+      set->models.push_back(pool.model);
+      set->meant.push_back(models_meant(pool.model));
+    }
     set->prepared.push_back(std::move(row));
   }
   set->pools = std::move(pools);
