@@ -117,9 +117,9 @@ std::optional<int64_t> scale(int64_t value, int64_t numerator, int64_t denominat
 }
 
 std::optional<int64_t> multiply(int64_t a, int64_t b) {
-  const Wide product = Wide{a} * b;
-  if (!fits(product)) return std::nullopt;
-  return static_cast<int64_t>(product);
+  int64_t product = 0;
+  if (__builtin_mul_overflow(a, b, &product)) return std::nullopt;
+  return product;
 }
 
 }  // namespace exa

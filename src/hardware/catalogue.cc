@@ -4,6 +4,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "base/error.h"
 #include "base/quantity.h"
 #include "base/text.h"
 
@@ -169,16 +170,6 @@ std::vector<const DeviceModel*> models_meant(std::string_view text,
   return fitting.empty() ? rows : fitting;
 }
 
-Match compare_rows(const std::vector<const DeviceModel*>& hint,
-                   const std::vector<const DeviceModel*>& reported) {
-  auto hinted = [&](const DeviceModel* row) {
-    return std::find(hint.begin(), hint.end(), row) != hint.end();
-  };
-  if (std::all_of(reported.begin(), reported.end(), hinted)) return Match::confirmed;
-  if (std::none_of(reported.begin(), reported.end(), hinted)) return Match::contradicted;
-  return Match::not_reported;
-}
-
 template <typename Predicate>
 Words only(const Words& words, Predicate predicate) {
   Words kept;
@@ -262,13 +253,24 @@ const DeviceModel* single_model(std::string_view text, std::optional<int64_t> me
   return rows.size() == 1 ? rows.front() : nullptr;
 }
 
+Match match_meant(std::span<const DeviceModel* const> hint,
+                  std::span<const DeviceModel* const> reported) {
+  EXA_ASSERT(!hint.empty() && !reported.empty());
+  const auto hinted = [&](const DeviceModel* row) {
+    return std::find(hint.begin(), hint.end(), row) != hint.end();
+  };
+  if (std::all_of(reported.begin(), reported.end(), hinted)) return Match::confirmed;
+  if (std::none_of(reported.begin(), reported.end(), hinted)) return Match::contradicted;
+  return Match::not_reported;
+}
+
 Match match_model(std::string_view hint, std::string_view reported,
                   std::optional<int64_t> memory_bytes) {
   if (contains(kNothing, normalise_model(reported)) || contains(kNothing, normalise_model(hint)))
     return Match::not_reported;
   const std::vector<const DeviceModel*> hinted = models_meant(hint);
   const std::vector<const DeviceModel*> seen = models_meant(reported, memory_bytes);
-  if (!hinted.empty() && !seen.empty()) return compare_rows(hinted, seen);
+  if (!hinted.empty() && !seen.empty()) return match_meant(hinted, seen);
   return compare_words(hint, reported);
 }
 

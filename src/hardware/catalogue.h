@@ -59,6 +59,11 @@ enum class Match { confirmed, contradicted, not_reported };
 Match match_model(std::string_view hint, std::string_view reported,
                   std::optional<int64_t> memory_bytes = {});
 
+// The same for rows that were looked up before (models_meant), for callers that compare one hint
+// with many models. Neither may be empty: what is outside the catalogue is compared as text.
+Match match_meant(std::span<const DeviceModel* const> hint,
+                  std::span<const DeviceModel* const> reported);
+
 // MIG profile of a model by name ("1g.10gb", "1g.10gb+me", Kubernetes' "1g.10gb.me"); nullptr if it
 // has none such.
 const MigProfile* find_mig_profile(const DeviceModel& model, std::string_view profile);

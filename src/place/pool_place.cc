@@ -49,8 +49,12 @@ Question question_of(const PlaceAsk& ask, const PoolSet& set, Time now, const En
     if (row.askable && runs_on(engine, row.family)) question.families |= bit(row.family);
   const std::string& hint = ask.workload.model;
   if (hint.empty()) return question;
-  for (const std::string& model : set.models) question.models.push_back(match_model(hint, model));
-  if (const auto meant = models_meant(hint); !meant.empty()) {
+  const std::vector<const DeviceModel*> meant = models_meant(hint);
+  for (size_t i = 0; i < set.models.size(); ++i)
+    question.models.push_back(meant.empty() || set.meant[i].empty()
+                                  ? match_model(hint, set.models[i])
+                                  : match_meant(meant, set.meant[i]));
+  if (!meant.empty()) {
     question.hinted_families = 0;
     for (const DeviceModel* model : meant) question.hinted_families |= bit(model->family);
   }
@@ -201,39 +205,57 @@ int64_t stranded_on(const PoolNodes& row, const Workload& work) {
 // Nodes that meet each part of the ask and all of them.
 struct NodeTally {
   int64_t devices = 0, cpu = 0, memory = 0, all = 0;
-  int64_t now = 0, perhaps_now = 0;
+  int64_t now = 0, perhaps_now = 0;  // of them free for it: surely, and where something is not told
+  int64_t clean = 0;                 // of `now`: that strand nothing
   bool cpu_told = true, memory_told = true;
-  std::vector<std::pair<int64_t, int64_t>> strands;  // devices stranded on a node, such nodes free
 };
+
+bool is_free_for(const PoolNodes& row, const Workload& work) {
+  return enough(row.free, work.gpus) && enough(row.cpu_free_milli, work.cpu_milli) &&
+         enough(row.memory_free_bytes, work.memory_bytes);
+}
+
+bool is_told(const PoolNodes& row, const Workload& work) {
+  return row.free && (row.cpu_free_milli || work.cpu_milli == 0) &&
+         (row.memory_free_bytes || work.memory_bytes == 0);
+}
+
+bool fits(const PoolNodes& row, const Workload& work) {
+  return row.devices >= work.gpus && enough(row.cpu_milli, work.cpu_milli) &&
+         enough(row.memory_bytes, work.memory_bytes);
+}
 
 NodeTally tally(const Workload& work, const PoolSnapshot& seen) {
   NodeTally sum;
   for (const PoolNodes& row : seen.nodes) {
-    const bool devices = row.devices >= work.gpus;
-    const bool cpu = enough(row.cpu_milli, work.cpu_milli);
-    const bool memory = enough(row.memory_bytes, work.memory_bytes);
-    sum.devices += devices ? row.nodes : 0;
-    sum.cpu += cpu ? row.nodes : 0;
-    sum.memory += memory ? row.nodes : 0;
-    if (!(devices && cpu && memory)) continue;
+    if (row.nodes <= 0) continue;
+    sum.devices += row.devices >= work.gpus ? row.nodes : 0;
+    sum.cpu += enough(row.cpu_milli, work.cpu_milli) ? row.nodes : 0;
+    sum.memory += enough(row.memory_bytes, work.memory_bytes) ? row.nodes : 0;
+    if (!fits(row, work)) continue;
     sum.all += row.nodes;
     sum.cpu_told = sum.cpu_told && row.cpu_milli;
     sum.memory_told = sum.memory_told && row.memory_bytes;
-    if (!enough(row.free, work.gpus) || !enough(row.cpu_free_milli, work.cpu_milli) ||
-        !enough(row.memory_free_bytes, work.memory_bytes))
+    if (!is_free_for(row, work)) continue;
+    if (!is_told(row, work)) {
+      sum.perhaps_now += row.nodes;
       continue;
-    const bool sure = row.free && (row.cpu_free_milli || work.cpu_milli == 0) &&
-                      (row.memory_free_bytes || work.memory_bytes == 0);
-    (sure ? sum.now : sum.perhaps_now) += row.nodes;
-    if (sure) sum.strands.emplace_back(stranded_on(row, work), row.nodes);
+    }
+    sum.now += row.nodes;
+    if (stranded_on(row, work) == 0) sum.clean += row.nodes;
   }
   return sum;
 }
 
-int64_t fewest_stranded(NodeTally& sum, int64_t nodes) {
-  std::ranges::sort(sum.strands);
+// Devices stranded when the ask takes the nodes that strand the fewest.
+int64_t fewest_stranded(const Workload& work, const PoolSnapshot& seen, int64_t nodes) {
+  std::vector<std::pair<int64_t, int64_t>> strands;  // devices on each, such nodes
+  for (const PoolNodes& row : seen.nodes)
+    if (row.nodes > 0 && fits(row, work) && is_free_for(row, work) && is_told(row, work))
+      strands.emplace_back(stranded_on(row, work), row.nodes);
+  std::ranges::sort(strands);
   int64_t stranded = 0;
-  for (const auto& [each, there] : sum.strands) {
+  for (const auto& [each, there] : strands) {
     const int64_t taken = std::min(there, nodes);
     stranded += each * taken;
     nodes -= taken;
@@ -243,7 +265,7 @@ int64_t fewest_stranded(NodeTally& sum, int64_t nodes) {
 
 void judge_nodes(const Question& q, const PoolSnapshot& seen, PoolCandidate& c) {
   const Workload& work = q.work();
-  NodeTally sum = tally(work, seen);
+  const NodeTally sum = tally(work, seen);
   c.fitting_nodes = sum.all;
   c.fitting_now = sum.now;
   if (c.total < work.devices()) c.why.add(Why::capacity);
@@ -262,7 +284,7 @@ void judge_nodes(const Question& q, const PoolSnapshot& seen, PoolCandidate& c) 
     c.why.add(Why::busy);
   else if (sum.now < work.nodes || !c.free)
     c.unsure.add(Unsure::free);
-  c.stranded = fewest_stranded(sum, work.nodes);
+  if (sum.clean < work.nodes) c.stranded = fewest_stranded(work, seen, work.nodes);
 }
 
 void check_capacity(const Question& q, const Pool& pool, const PreparedPool& row,
@@ -288,8 +310,10 @@ void price(const Question& q, const Pool& pool, PoolCandidate& c) {
     return;
   }
   c.price_known = pool.price->currency == q.set.rules.currency;
-  const auto devices = multiply(q.work().devices(), c.held_milli);
-  const auto total = devices ? scale(pool.price->micros, *devices, 1000) : std::nullopt;
+  // whole devices are the common case, and a division by 1000 through 128 bits is dear
+  const int64_t devices = q.work().devices();
+  const auto total = c.held_milli == 1000 ? multiply(pool.price->micros, devices)
+                                          : scale(pool.price->micros, devices * c.held_milli, 1000);
   c.price_micros = total.value_or(kMost);
 }
 

@@ -7,9 +7,6 @@
 namespace exa {
 namespace {
 
-constexpr int64_t kComputeSlices = 7;  // of a card with MIG
-constexpr int64_t kMemorySlices = 8;
-
 int64_t devices_of(const PoolSnapshot& seen) {
   int64_t total = 0;
   for (const PoolNodes& row : seen.nodes) total += row.nodes * row.devices;
@@ -68,14 +65,24 @@ void look_up_model(const Pool& pool, PreparedPool& row) {
                          row.capabilities.end());
 }
 
+// How many slices the card is cut into: seven and eight of most, four and four of some.
+MigProfile whole_card(const DeviceModel& model) {
+  MigProfile whole{};
+  for (const MigProfile& profile : model.mig_profiles) {
+    whole.compute_slices = std::max(whole.compute_slices, profile.compute_slices);
+    whole.memory_slices = std::max(whole.memory_slices, profile.memory_slices);
+  }
+  return whole;
+}
+
 // A MIG instance satisfies a fraction by compute and by memory slices, and takes the larger of
 // both.
-ShareOption option_of(const MigProfile& profile) {
+ShareOption option_of(const MigProfile& profile, const MigProfile& whole) {
   ShareOption option;
   option.sharing = Sharing::mig;
   option.mig_profile = profile.name;
-  const int64_t compute = profile.compute_slices * 1000 / kComputeSlices;
-  const int64_t memory = profile.memory_slices * 1000 / kMemorySlices;
+  const int64_t compute = profile.compute_slices * 1000 / std::max(1, whole.compute_slices);
+  const int64_t memory = profile.memory_slices * 1000 / std::max(1, whole.memory_slices);
   option.honours_milli = std::min(compute, memory);
   option.held_milli = std::max(compute, memory);
   option.from_devices = true;
@@ -88,7 +95,9 @@ void add_declared_shares(const Pool& pool, PreparedPool& row) {
       pool.sharing.value_or(info(pool.accelerator).has_mig ? Sharing::mig : Sharing::time_slice);
   const DeviceModel* model = single_model(pool.model);
   if (sharing == Sharing::mig && model != nullptr && !model->mig_profiles.empty()) {
-    for (const MigProfile& profile : model->mig_profiles) row.shares.push_back(option_of(profile));
+    const MigProfile whole = whole_card(*model);
+    for (const MigProfile& profile : model->mig_profiles)
+      row.shares.push_back(option_of(profile, whole));
     return;
   }
   ShareOption option;
@@ -143,11 +152,15 @@ Pools build_pools(std::vector<Pool> pools, PlaceRules rules) {
   std::ranges::sort(pools, {}, &Pool::name);
   EXA_ASSERT(std::ranges::adjacent_find(pools, {}, &Pool::name) == pools.end());
   set->models.emplace_back();
+  set->meant.emplace_back();
   for (const Pool& pool : pools) {
     PreparedPool row = prepare(pool, rules);
     const auto model = std::ranges::find(set->models, pool.model);
     row.model = static_cast<uint32_t>(model - set->models.begin());
-    if (model == set->models.end()) set->models.push_back(pool.model);
+    if (model == set->models.end()) {
+      set->models.push_back(pool.model);
+      set->meant.push_back(models_meant(pool.model));
+    }
     set->prepared.push_back(std::move(row));
   }
   set->pools = std::move(pools);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "govern/burst.h"
+#include "hardware/catalogue.h"
 #include "hardware/engine.h"
 #include "place/pool.h"
 
@@ -49,9 +50,10 @@ struct PreparedPool {
 
 // Immutable once built; safe to share between threads. Names are unique.
 struct PoolSet {
-  std::vector<Pool> pools;             // sorted by name
-  std::vector<PreparedPool> prepared;  // beside each
-  std::vector<std::string> models;     // distinct; the first is empty
+  std::vector<Pool> pools;                             // sorted by name
+  std::vector<PreparedPool> prepared;                  // beside each
+  std::vector<std::string> models;                     // distinct; the first is empty
+  std::vector<std::vector<const DeviceModel*>> meant;  // beside each: rows of the catalogue
   PlaceRules rules;
 };
 using Pools = std::shared_ptr<const PoolSet>;
