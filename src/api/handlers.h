@@ -26,5 +26,6 @@ std::vector<Route> project_routes();
 std::vector<Route> pool_routes();
 std::vector<Route> placement_routes();
 std::vector<Route> burst_routes();
+std::vector<Route> usage_routes();
 
 }  // namespace exa

@@ -329,7 +329,7 @@ TEST(RouteTable, ADryRunAnswersAndChangesNothing) {
     TestExa exa;
     prepare_for_mutations(exa);
     const int64_t before = exa.audit_size();
-    json::object args = example.args;
+    json::object args = arguments_of(example, exa);
     args["dry_run"] = true;
     exa.ask(example.route, args);
     EXPECT_EQ(exa.audit_size(), before) << example.route;

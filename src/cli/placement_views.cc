@@ -148,6 +148,29 @@ const std::vector<ViewColumn> kLeases = {{"ID", "/id"},
                                          {"BY", "/taken_by", Show::text, 5},
                                          {"AGE", "/taken_at", Show::age, 3}};
 
+// The keys that a sum is by come first, those that were asked for.
+std::vector<ViewColumn> sums(std::vector<ViewColumn> amounts) {
+  std::vector<ViewColumn> columns;
+  constexpr std::pair<std::string_view, std::string_view> kKeys[] = {
+      {"PROJECT", "/project"}, {"WORKLOAD", "/workload"}, {"PROFILE", "/profile"},
+      {"DEVICE", "/device"},   {"REGION", "/region"},     {"POOL", "/pool"}};
+  for (const auto& [header, pointer] : kKeys) {
+    columns.push_back({.header = header, .pointer = pointer, .when_any = true});
+  }
+  columns.push_back({"RUNS", "/runs", Show::text, 4});
+  columns.push_back({"DEVICE-HOURS", "/device_hours", Show::short_number, 2});
+  columns.insert(columns.end(), amounts.begin(), amounts.end());
+  return columns;
+}
+
+const std::vector<ViewColumn> kCost = {{"COST", "/cost", Show::short_number},
+                                       {"CURRENCY", "/currency", Show::text, 1},
+                                       {"PRICE-SET", "/price_set", Show::yes_no, 3}};
+const std::vector<ViewColumn> kCarbon = {{"CARBON-G", "/carbon_g", Show::short_number},
+                                         {"ESTIMATE", "/carbon_estimate", Show::yes_no, 1}};
+constexpr std::string_view kNothingRan =
+    "Nothing ran yet that exa knows of: exa hardware place NAME --reserve";
+
 std::vector<View> pool_views() {
   return {
       {.route = "pool.list",
@@ -252,6 +275,13 @@ std::vector<View> placement_views() {
       {.route = "lease.list",
        .tables = {{"", "/items", kLeases}},
        .empty = "Nobody holds devices. Take some: exa hardware place NAME --reserve"},
+      {.route = "usage.cost", .tables = {{"", "/items", sums(kCost)}}, .empty = kNothingRan},
+      {.route = "usage.carbon", .tables = {{"", "/items", sums(kCarbon)}}, .empty = kNothingRan},
+      {.route = "usage.sums",
+       .tables = {{"", "/items",
+                   sums({{"COST", "/cost", Show::short_number},
+                         {"CARBON-G", "/carbon_g", Show::short_number, 1}})}},
+       .empty = kNothingRan},
       {.route = "lease.release", .headline = lease_headline},
       {.route = "lease.renew", .headline = lease_headline},
   };
