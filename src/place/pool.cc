@@ -1,6 +1,7 @@
 #include "place/pool.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -235,6 +236,16 @@ json::value text_or_null(const std::string& text) {
 }
 
 }  // namespace
+
+bool is_cheaper(const Pool& a, const Pool& b) {
+  const auto key = [](const Pool& pool) {
+    const bool unknown = !pool.price && pool.target == Target::cloud;
+    const std::string_view currency = pool.price ? pool.price->currency : kDefaultCurrency;
+    return std::make_tuple(unknown, currency, pool.price ? pool.price->micros : 0,
+                           std::string_view(pool.name));
+  };
+  return key(a) < key(b);
+}
 
 std::vector<Problem> problems_of_pool(const Pool& pool) {
   return PoolRules(pool).all();

@@ -98,6 +98,10 @@ struct Pool {
   bool operator==(const Pool&) const = default;
 };
 
+// The order of a list, cheapest first: an on-premises pool without a price counts as 0, a cloud
+// pool without one comes last, other currencies come by their code; then by name.
+bool is_cheaper(const Pool& a, const Pool& b);
+
 // Every rule that a pool breaks, with pointers of its JSON.
 std::vector<Problem> problems_of_pool(const Pool& pool);
 
