@@ -56,6 +56,7 @@ class DevicePlacer {
   NodeRefusals refusals(uint32_t ask) const;
   const AskMix& mix() const { return options_.mix; }
   std::string_view policy() const { return policy_->name(); }
+  size_t asks() const { return asks_.size(); }  // prepared
   size_t bytes() const;  // memory held, about
 
  private:
