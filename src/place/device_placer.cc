@@ -200,15 +200,20 @@ void DevicePlacer::gather(Prepared& prepared, std::vector<uint32_t>& nodes) {
 }
 
 void DevicePlacer::gather_by_lot(Prepared& prepared, std::vector<uint32_t>& nodes) {
-  std::vector<uint32_t> all;
-  for (const uint32_t id : fleet_.live_classes())
-    if (holds(prepared, fleet_.node_class(id)))
-      fleet_.first_members(id, fleet_.node_class(id).members, all);
-  std::ranges::sort(all);
-  while (nodes.size() < static_cast<size_t>(prepared.ask.nodes) && !all.empty()) {
-    const auto pick = static_cast<std::ptrdiff_t>(drawn(options_.seed, draws_++) % all.size());
-    nodes.push_back(all[static_cast<size_t>(pick)]);
-    all.erase(all.begin() + pick);
+  const auto wanted = static_cast<size_t>(prepared.ask.nodes);
+  for (const Suits how : {suits, suits_but_group}) {
+    std::vector<uint32_t> all;
+    for (const uint32_t id : fleet_.live_classes()) {
+      const NodeClass& row = fleet_.node_class(id);
+      if (prepared.kinds[row.kind] == how && holds(prepared, row))
+        fleet_.first_members(id, row.members, all);
+    }
+    std::ranges::sort(all);
+    while (nodes.size() < wanted && !all.empty()) {
+      const auto pick = static_cast<std::ptrdiff_t>(drawn(options_.seed, draws_++) % all.size());
+      nodes.push_back(all[static_cast<size_t>(pick)]);
+      all.erase(all.begin() + pick);
+    }
   }
 }
 

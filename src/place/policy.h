@@ -31,8 +31,8 @@ struct AskShape {
 struct Offered {
   int32_t cost = 0;
   uint32_t tie = 0;
-  // Where a share goes, as a place in NodeClass::cards; otherwise the placer takes the fullest cards
-  // that do.
+  // The ask takes as many cards as it asks for from this place in NodeClass::cards on; all of them
+  // must hold it. MIG instances are put by the placer.
   uint8_t card = 0;
 };
 

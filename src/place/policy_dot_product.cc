@@ -20,11 +20,11 @@ Offered best(const AskShape& ask, const NodeClass& node) {
     const int32_t cost = -score(ask, node, free_milli);
     if (cost < offered.cost) offered = {cost, 0, card};
   };
-  if (ask.total_milli < kWholeDevice && !ask.mig)
+  if (ask.devices <= 1 && ask.share_milli < kWholeDevice && !ask.mig)
     for_each_card(ask, node, [&](uint8_t card) {
       if (node.cards.at(card) < kWholeDevice) consider(node.cards.at(card), card);
     });
-  if (node.whole * kWholeDevice >= ask.total_milli)
+  if (node.whole >= ask.devices)
     consider(node.whole * static_cast<int32_t>(kWholeDevice),
              static_cast<uint8_t>(node.count - node.whole));
   if (offered.cost > 0) offered.cost = 0;  // shares of several cards, all in use

@@ -1,5 +1,5 @@
-// Spread: the node with the most left over, and on it the emptiest card that is in use, so that
-// noisy neighbours are few. What it costs in fragments, `exa simulate` shows.
+// Spread: the node with the most left over and the emptiest cards on it, so that noisy neighbours
+// are few. What that costs in fragments, a simulation shows.
 #include "place/policy_parts.h"
 
 namespace exa {
@@ -12,7 +12,7 @@ class Spread final : public DevicePolicy {
              std::span<Offered> out) const override {
     for (size_t i = 0; i < classes.size(); ++i)
       out[i] = {0, std::numeric_limits<uint32_t>::max() - left_over(ask, *classes[i]),
-                static_cast<uint8_t>(classes[i]->count == 0 ? 0 : classes[i]->count - 1)};
+                static_cast<uint8_t>(ask.mig ? 0 : classes[i]->count - std::min<int32_t>(ask.devices, classes[i]->count))};
   }
 };
 
