@@ -27,5 +27,6 @@ std::vector<Route> pool_routes();
 std::vector<Route> placement_routes();
 std::vector<Route> burst_routes();
 std::vector<Route> usage_routes();
+std::vector<Route> simulation_routes();
 
 }  // namespace exa

@@ -9,8 +9,9 @@ namespace {
 
 std::vector<Route> all_routes() {
   std::vector<Route> table;
-  for (auto* group : {profile_routes, consumer_routes, pool_routes, placement_routes, burst_routes, usage_routes,
-                      cluster_routes, project_routes, audit_routes}) {
+  for (auto* group :
+       {profile_routes, consumer_routes, pool_routes, placement_routes, burst_routes, usage_routes,
+        simulation_routes, cluster_routes, project_routes, audit_routes}) {
     for (Route& route : group()) table.push_back(std::move(route));
   }
   for (const Route& route : table) {

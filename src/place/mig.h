@@ -3,15 +3,29 @@
 // NVIDIA Multi-Instance GPU user guide, "Supported MIG profiles" (placements per profile).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
+#include "hardware/catalogue.h"
 #include "place/device_ask.h"
 
 namespace exa {
 
 inline constexpr int kComputeSlices = 7;
 inline constexpr int kMemorySlices = 8;
+
+// The largest share, in thousandths of a card, that an instance satisfies by compute and by memory:
+// 1g.10gb is 1/7 and 1/8.
+constexpr int64_t share_satisfied(const MigProfile& profile) {
+  return std::min<int64_t>(profile.compute_slices * 1000 / kComputeSlices,
+                           profile.memory_slices * 1000 / kMemorySlices);
+}
+// The share of the card that it takes: the larger of both.
+constexpr int64_t share_taken(const MigProfile& profile) {
+  return std::max<int64_t>(profile.compute_slices * 1000 / kComputeSlices,
+                           profile.memory_slices * 1000 / kMemorySlices);
+}
 
 // The state of a card as 16 bits: free compute slices above, taken memory slices (a mask) below.
 using MigCard = uint16_t;

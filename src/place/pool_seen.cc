@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "hardware/mig.h"
+#include "place/mig.h"
 
 namespace exa {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "hardware/catalogue.h"
+#include "place/mig.h"
 
 namespace exa {
 namespace {

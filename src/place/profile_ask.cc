@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/quantity.h"
-#include "hardware/mig.h"
+#include "place/mig.h"
 
 namespace exa {
 namespace {
