@@ -70,7 +70,8 @@ class Table {
   }
 
   void wrong(std::string message) { wrong(line_, std::move(message)); }
-  size_t line() const { return line_; }
+  // Something is wrong with the row at hand: what follows from it need not be said.
+  bool row_is_bad() const { return bad_line_ == line_; }
 
   // Nothing is wrong with the rows read so far, or the error that lists all of it.
   std::optional<Error> error() {
@@ -102,6 +103,7 @@ class Table {
   }
 
   void wrong(size_t line, std::string message, std::string suggestion = {}) {
+    bad_line_ = line;
     if (problems_.size() >= kMostProblems) {
       ++dropped_;
       return;
@@ -115,6 +117,7 @@ class Table {
   bool columns_read_ = false;
   std::vector<Row> rows_;
   size_t line_ = 1;
+  size_t bad_line_ = 0;
   std::vector<std::string_view> cells_;
   std::vector<Problem> problems_;
   size_t dropped_ = 0;
@@ -126,6 +129,7 @@ DeviceAsk ask_of(Table& table) {
   ask.memory_bytes = table.amount("memory_mib") * kMiB;
   ask.devices = table.amount("num_gpu", kMostCards);
   const int64_t share = table.amount("gpu_milli");
+  if (table.row_is_bad()) return ask;
   if (ask.devices == 0 && share != 0)
     table.wrong(fmt::format("gpu_milli {} with num_gpu 0", share));
   if (ask.devices > 0 && (share < 1 || share > kWholeDevice))
