@@ -99,7 +99,7 @@ Pool any_pool(Dice& dice, int64_t index) {
   } else {
     made.supports_fractions = made.accelerator == Family::nvidia && dice.one_in(2);
     made.leases.devices = dice.below(made.count + 1);
-    if (made.leases.devices > 0) made.leases.rests = {dice.of<int64_t>({100, 300, 600})};
+    if (made.leases.devices > 0) made.leases.rests = {dice.of<int64_t>({100, 250, 300, 500, 600})};
   }
   return made;
 }
