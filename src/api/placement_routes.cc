@@ -1,6 +1,7 @@
 // Rows and handlers of placement: `exa hardware place`, `burst`, `decisions`, leases (requirement
 // "Heterogeneous Hardware & Hybrid HPC <-> Cloud", section CLI).
 #include "api/handlers.h"
+#include "place/policy.h"
 #include "service/leases.h"
 #include "service/placements.h"
 
@@ -47,7 +48,34 @@ Result<Reply> decide(Service& service, const Call& call, bool burst) {
   return reply_of(std::move(answer));
 }
 
+Result<Reply> decide_inside(Service& service, const Call& call) {
+  if (call.flag("reserve")) {
+    return fail(invalid("place", {{"/reserve",
+                                   "takes devices of a pool; inside a cluster its own scheduler "
+                                   "gives them out",
+                                   ""}}));
+  }
+  PlaceOnCluster what;
+  what.project = call.text("project");
+  what.workload = ask_args(call);
+  what.hardware_profile = call.text("hardware_profile");
+  what.dataset_residency = call.text("dataset_residency");
+  what.cluster = call.text("cluster");
+  what.policy = call.text("policy");
+  what.group = call.text("group");
+  what.group_required = call.flag("require_group");
+  what.mig_profile = call.text("mig_profile");
+  EXA_ASSIGN(Answer answer, place_inside(service, call.caller, what));
+  if (!call.flag("explain")) answer.body.erase("left_out");  // kept with the decision
+  return reply_of(std::move(answer));
+}
+
 Result<Reply> place(Service& service, const Call& call) {
+  if (call.has("cluster")) return decide_inside(service, call);
+  for (const std::string_view key : {"group", "mig_profile", "require_group"}) {
+    if (call.args.contains(key))
+      return fail(invalid("place", {{pointer("", key), "means nothing without --cluster", ""}}));
+  }
   return decide(service, call, false);
 }
 
@@ -203,13 +231,39 @@ std::vector<Route> placement_routes() {
        .summary = "Say where a workload should run, why there and why not elsewhere",
        .detail = "The decision is kept with every candidate. Exit code 6: no pool can take it "
                  "(now, or ever: the answer says which); 7: policy forbids every pool that could.",
-       .params = with(ask_params(), {{.name = "no_fallback",
-                                      .in = In::body,
-                                      .kind = Kind::flag,
-                                      .flag = "--no-fallback",
-                                      .help = "only on the accelerator asked for"},
-                                     reserve_param(),
-                                     lifetime_param("how long a lease holds")}),
+       .params =
+           with(ask_params(), {{.name = "no_fallback",
+                                .in = In::body,
+                                .kind = Kind::flag,
+                                .flag = "--no-fallback",
+                                .help = "only on the accelerator asked for"},
+                               reserve_param(),
+                               lifetime_param("how long a lease holds"),
+                               {.name = "cluster",
+                                .in = In::body,
+                                .flag = "--cluster",
+                                .help = "choose nodes and devices inside this cluster",
+                                .completes = "cluster"},
+                               {.name = "policy",
+                                .in = In::body,
+                                .kind = Kind::choice,
+                                .flag = "--policy",
+                                .help = "how nodes are chosen inside a cluster",
+                                .fallback = "exa",
+                                .choices = {policy_names().begin(), policy_names().end()}},
+                               {.name = "group",
+                                .in = In::body,
+                                .flag = "--group",
+                                .help = "resource group inside a cluster, e.g. partition/gpu"},
+                               {.name = "require_group",
+                                .in = In::body,
+                                .kind = Kind::flag,
+                                .flag = "--require-group",
+                                .help = "nowhere but in the group (else it is preferred)"},
+                               {.name = "mig_profile",
+                                .in = In::body,
+                                .flag = "--mig-profile",
+                                .help = "MIG instances inside a cluster, e.g. 1g.10gb"}}),
        .handler = place,
        .examples = {"exa hardware place train --accelerator amd --engine vllm --target hpc",
                     "exa hardware place train --gpus 2 --reserve --ttl 4h"}},

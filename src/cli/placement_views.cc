@@ -59,7 +59,8 @@ std::vector<std::string> decision_below(const json::value& body) {
     for (const std::string_view line : split(text.substr(more + 1), '\n')) lines.emplace_back(line);
   }
   const json::value* placement = find(body, "placement");
-  if (placement != nullptr && placement->is_object()) {
+  const bool of_pool = placement != nullptr && !text_or(*placement, "pool", "").empty();
+  if (of_pool) {
     lines.push_back("  " + price_line(*placement));
     append_texts(find(*placement, "remarks"), "  ", lines);
   }
@@ -222,7 +223,10 @@ std::vector<View> pool_views() {
 
 std::vector<View> placement_views() {
   std::vector<View> views = pool_views();
-  const std::vector<ViewTable> candidates = {{"candidates", "/candidates", kCandidates}};
+  const std::vector<ViewTable> candidates = {{"candidates", "/candidates", kCandidates},
+                                             {"nodes that could not be judged",
+                                              "/left_out",
+                                              {{"NODE", "/node"}, sentence("WHY", "/why")}}};
   const std::vector<View> more = {
       {.route = "placement.place",
        .headline = decision_headline,

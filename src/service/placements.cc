@@ -9,6 +9,7 @@
 #include "place/pool_explain.h"
 #include "place/profile_ask.h"
 #include "service/leases.h"
+#include "service/placement_parts.h"
 #include "service/placement_rows.h"
 #include "service/profile_rows.h"
 
@@ -41,17 +42,6 @@ Result<json::object> filled_from_profile(Transaction& tx, const PlaceWorkload& w
   json::object filled = ask_of(stored.profile);
   for (const auto& member : what.workload) filled[member.key()] = member.value();
   return filled;
-}
-
-Result<PlaceAsk> ask_from(Transaction& tx, const PlaceWorkload& what, const EngineTable& engines) {
-  PlaceAsk ask;
-  EXA_ASSIGN(const json::object workload, filled_from_profile(tx, what));
-  EXA_ASSIGN(ask.workload, read_workload(workload, engines));
-  EXA_ASSIGN(ask.project_residency, residency_of_project(tx, what.project));
-  ask.dataset_residency = what.dataset_residency;
-  ask.burst = what.burst;
-  ask.opted_in = what.opted_in;
-  return ask;
 }
 
 // An attempt at a cloud that found no pool to judge is an attempt all the same.
@@ -143,15 +133,8 @@ class Keeper {
     spec["event"] = event_.empty() ? json::value(nullptr) : json::value(event_);
     spec["permit"] = permit_ ? json::value(*permit_) : json::value(nullptr);
     spec["lease"] = lease_ ? json::value(*lease_) : json::value(nullptr);
-    const std::string outcome(text_or(spec, "decision", ""));
-    EXA_TRY(tx_.change("INSERT INTO decision VALUES ($1, $2, $3, $4, $5, $6, $7)",
-                       {id_, what_.project, decision_.ask.workload.name, outcome, to_text(spec),
-                        decision_.decided_at.micros, caller_.principal.name}));
-    deed_.object_kind = "decision";
-    deed_.object_name = id_;
-    deed_.project = what_.project;
-    deed_.after = spec;
-    describe(outcome);
+    EXA_TRY(keep_decision(tx_, deed_, spec, decision_.decided_at, caller_.principal.name));
+    describe();
     Answer answer;
     answer.status = 201;
     answer.body = std::move(spec);
@@ -167,10 +150,7 @@ class Keeper {
   }
 
   // Small facts for whoever reads the log.
-  void describe(const std::string& outcome) {
-    deed_.details["source"] = "exa-hardware";
-    deed_.details["workload"] = decision_.ask.workload.name;
-    deed_.details["outcome"] = outcome;
+  void describe() {
     if (const auto* placement = std::get_if<Placement>(&answer_)) {
       deed_.details["pool"] = placement->pool;
       deed_.details["region"] = placement->region;
@@ -246,6 +226,36 @@ json::value text_at_key(const json::value& spec, std::string_view key) {
 }
 
 }  // namespace
+
+Result<PlaceAsk> ask_from(Transaction& tx, const PlaceWorkload& what, const EngineTable& engines) {
+  PlaceAsk ask;
+  EXA_ASSIGN(const json::object workload, filled_from_profile(tx, what));
+  EXA_ASSIGN(ask.workload, read_workload(workload, engines));
+  EXA_ASSIGN(ask.project_residency, residency_of_project(tx, what.project));
+  ask.dataset_residency = what.dataset_residency;
+  ask.burst = what.burst;
+  ask.opted_in = what.opted_in;
+  return ask;
+}
+
+Result<void> keep_decision(Transaction& tx, Deed& deed, const json::object& spec, Time now,
+                           const std::string& who) {
+  const std::string id(text_or(spec, "id", ""));
+  const std::string project(text_or(spec, "project", ""));
+  const json::value* workload = find(spec, "workload");
+  const std::string name(workload == nullptr ? "" : text_or(*workload, "name", ""));
+  const std::string outcome(text_or(spec, "decision", ""));
+  EXA_TRY(tx.change("INSERT INTO decision VALUES ($1, $2, $3, $4, $5, $6, $7)",
+                    {id, project, name, outcome, to_text(spec), now.micros, who}));
+  deed.object_kind = "decision";
+  deed.object_name = id;
+  deed.project = project;
+  deed.after = spec;
+  deed.details["source"] = "exa-hardware";
+  deed.details["workload"] = name;
+  deed.details["outcome"] = outcome;
+  return {};
+}
 
 Result<Answer> place_workload(Service& service, const Caller& caller, const PlaceWorkload& what) {
   return service.mutate(caller, [&](Transaction& tx, Deed& deed) -> Result<Answer> {

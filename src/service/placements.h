@@ -22,6 +22,21 @@ struct PlaceWorkload {
 // attempt at a cloud is a burst event, whatever came of it.
 Result<Answer> place_workload(Service& service, const Caller& caller, const PlaceWorkload& what);
 
+struct PlaceOnCluster {
+  std::string project;
+  json::object workload;
+  std::string hardware_profile;
+  std::string dataset_residency;
+  std::string cluster;
+  std::string policy;
+  std::string group;
+  bool group_required = false;
+  std::string mig_profile;
+};
+// Chooses nodes and devices inside one cluster, by its newest snapshot, and keeps the decision. It
+// is advice: the cluster's scheduler has the last word. Residency holds here as for pools.
+Result<Answer> place_inside(Service& service, const Caller& caller, const PlaceOnCluster& what);
+
 struct Page {
   std::string project;
   std::string cursor;
