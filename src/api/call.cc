@@ -58,6 +58,7 @@ json::value value_of(const Param& param, const std::string& text) {
       if (const auto number = parse_count(text, param.name)) return *number;
       return json::value(text);
     case Kind::flag:
+    case Kind::saved:
       if (text.empty() || text == "true" || text == "1") return true;
       if (text == "false" || text == "0") return false;
       return json::value(text);
@@ -126,6 +127,7 @@ void check_kind(const Param& param, const json::value& value, std::vector<Proble
         problems.push_back({where, "is not a whole number", ""});
       break;
     case Kind::flag:
+    case Kind::saved:
       if (!value.is_bool()) problems.push_back({where, "is neither true nor false", ""});
       break;
     case Kind::decimal:

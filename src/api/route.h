@@ -35,6 +35,8 @@ enum class Kind {
   choice,    // one of `choices`
   duration,  // "15m"
   file,      // command line: a path whose content is sent ("-": standard input); API: the content
+  saved,     // command line: a path where the reply's text of this name is written; API: true asks
+             // for that text
 };
 std::string_view name(Kind kind);
 

@@ -92,6 +92,8 @@ std::string_view name(Kind kind) {
       return "duration";
     case Kind::file:
       return "file";
+    case Kind::saved:
+      return "saved";
   }
   return "";
 }

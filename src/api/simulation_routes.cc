@@ -5,6 +5,7 @@
 #include "api/handlers.h"
 #include "base/quantity.h"
 #include "base/text.h"
+#include "place/chart.h"
 #include "place/policy.h"
 #include "place/simulate.h"
 
@@ -111,9 +112,11 @@ Result<Reply> simulate_policies(Service&, const Call& call) {
     EXA_ASSIGN(price, milli_arg(call, "gpu_cost"));
   }
   json::array items;
+  std::vector<Simulation> results;
   for (const std::string& policy : run.policies) {
     run.input.policy = policy;
-    EXA_ASSIGN(const Simulation result, simulate(run.input));
+    EXA_ASSIGN(results.emplace_back(), simulate(run.input));
+    const Simulation& result = results.back();
     json::object item = to_json(result);
     if (price) {
       const int64_t idle = result.capacity_milli - result.allocated_milli;
@@ -124,6 +127,7 @@ Result<Reply> simulate_policies(Service&, const Call& call) {
   }
   Answer answer;
   answer.body = {{"items", std::move(items)}, {"next_cursor", nullptr}};
+  if (call.flag("chart")) answer.body["chart"] = chart_of(results);
   return reply_of(std::move(answer));
 }
 
@@ -189,6 +193,10 @@ std::vector<Route> simulation_routes() {
              .kind = Kind::decimal,
              .flag = "--share",
              .help = "what if no task of one device got more than this share of it"},
+            {.name = "chart",
+             .kind = Kind::saved,
+             .flag = "--chart",
+             .help = "write a chart of all policies there, as SVG"},
             {.name = "gpu_cost",
              .in = In::body,
              .kind = Kind::decimal,

@@ -64,6 +64,10 @@ Result<json::object> collect_arguments(const Invocation& invocation,
   json::object args;
   std::vector<Problem> problems;
   for (const auto& [param, text] : invocation.values) {
+    if (param->kind == Kind::saved) {
+      args[param->name] = true;
+      continue;
+    }
     if (param->kind != Kind::file) {
       args[param->name] = value_of(*param, text);
       // in a query an empty list would read as none: --fail-on "" must not be a gate without a bar

@@ -229,7 +229,8 @@ class Line {
   // mean the same as no flag at all. Free text may be empty: that is how it is taken back.
   static bool needs_text(const Param& param) {
     constexpr std::array<std::string_view, 2> kFree = {"description", "reason"};
-    const bool text = param.kind == Kind::text || param.kind == Kind::file;
+    const bool text =
+        param.kind == Kind::text || param.kind == Kind::file || param.kind == Kind::saved;
     return param.in == In::path || (text && std::ranges::find(kFree, param.name) == kFree.end());
   }
 

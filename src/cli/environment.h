@@ -24,6 +24,8 @@ struct Environment {
   std::function<std::optional<std::string>(std::string_view question)> ask;
   // The content of a file, or of standard input for "-", up to `most` bytes.
   std::function<Result<std::string>(const std::string& path, size_t most)> read_file;
+  // Replaces the file's content.
+  std::function<Result<void>(const std::string& path, std::string_view content)> write_file;
   std::function<std::optional<std::string>(const char* name)> variable;
   Clock clock;
 

@@ -83,6 +83,7 @@ std::string_view value_word(const Param& param) {
     case Kind::duration:
       return "TIME";
     case Kind::file:
+    case Kind::saved:
       return "FILE";
     default:
       return "TEXT";

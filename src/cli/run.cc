@@ -139,6 +139,7 @@ class Run {
       environment_.err(json_errors_ ? reply.body : error_text(error, invocation_.route));
       return exit_code_of(error);
     }
+    if (const auto saved = save_texts(reply); !saved) return refuse(saved.error());
     Rendering how = rendering(invocation_.globals.format);
     how.dry_run = dry_run;
     const auto rendered = render(reply, route().id, how);
@@ -153,6 +154,17 @@ class Run {
     if (!rendered->hint.empty()) note(rendered->hint);
     if (dry_run) note("Dry run: nothing was changed.");
     return reply.exit_code;
+  }
+
+  // What the words ask to be written into files: texts of the reply, by name.
+  Result<void> save_texts(const Reply& reply) const {
+    for (const auto& [param, path] : invocation_.values) {
+      if (param->kind != Kind::saved) continue;
+      EXA_ASSIGN(const json::value body, parse_json(reply.body, "reply", tool_output_limits()));
+      EXA_TRY(environment_.write_file(path, text_or(body, param->name, "")));
+      note(fmt::format("wrote {}", path));
+    }
+    return {};
   }
 
   static Error unwritten() {

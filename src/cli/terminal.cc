@@ -51,6 +51,19 @@ Failure unreadable(const std::string& path) {
               fmt::format("{} cannot be read: {}", printable(path), std::strerror(errno)));
 }
 
+Result<void> write_file(const std::string& path, std::string_view content) {
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  while (file.get() >= 0 && !content.empty()) {
+    const ssize_t count = ::write(file.get(), content.data(), content.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) break;
+    content.remove_prefix(static_cast<size_t>(count));
+  }
+  if (file.get() >= 0 && content.empty()) return {};
+  return fail(Code::invalid_input,
+              fmt::format("{} cannot be written: {}", printable(path), std::strerror(errno)));
+}
+
 Result<std::string> read_file(const std::string& path, size_t most) {
   const bool standard_input = path == "-";
   const Descriptor file(standard_input ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -119,6 +132,7 @@ Environment terminal_environment() {
   environment.err = [](std::string_view text) { write_all(STDERR_FILENO, text); };
   environment.ask = ask;
   environment.read_file = read_file;
+  environment.write_file = write_file;
   environment.variable = [](const char* name) -> std::optional<std::string> {
     const char* value = std::getenv(name);
     return value == nullptr ? std::nullopt : std::optional<std::string>(value);

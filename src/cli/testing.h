@@ -202,6 +202,11 @@ struct Shell {
       if (files.contains(path)) return files[path];
       return fail(Code::invalid_input, path + " cannot be read: No such file or directory");
     };
+    environment.write_file = [&](const std::string& path,
+                                 std::string_view content) -> Result<void> {
+      files[path] = content;
+      return {};
+    };
     environment.variable = [&](const char* key) -> std::optional<std::string> {
       const auto found = variables.find(key);
       return found == variables.end() ? std::nullopt : std::optional(found->second);
