@@ -1,139 +1,20 @@
 // place() against a slow evaluation written apart from it, on 20,000 random fleets: nodes one by
-// one, subsets tried out, words instead of bits, the explanation included. Then what must not
-// change the answer (metamorphic checks). The seed is printed; EXA_SEED repeats a run.
+// one, subsets tried out, words instead of bits, the explanation included.
 #include <algorithm>
-#include <cstdlib>
 #include <map>
-#include <random>
 #include <set>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/quantity.h"
 #include "base/text.h"
-#include "place/pool_samples_for_test.h"
+#include "place/pool_dice_for_test.h"
 
 namespace exa {
 namespace {
 
 using namespace samples;
-
-constexpr int kFleets = 20'000;
-
-uint64_t seed_of_run() {
-  const char* given = std::getenv("EXA_SEED");
-  return given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
-}
-
-// --- random fleets from small domains, so that everything meets everything
-
-class Dice {
- public:
-  explicit Dice(uint64_t seed) : random_(seed) {}
-  int64_t below(int64_t n) { return static_cast<int64_t>(random_() % static_cast<uint64_t>(n)); }
-  bool one_in(int64_t n) { return below(n) == 0; }
-  template <typename T>
-  T of(std::initializer_list<T> values) {
-    return values.begin()[below(static_cast<int64_t>(values.size()))];
-  }
-  std::mt19937_64& engine() { return random_; }
-
- private:
-  std::mt19937_64 random_;
-};
-
-Family any_family(Dice& dice) {
-  return dice.of(
-      {Family::nvidia, Family::nvidia, Family::amd, Family::intel_gaudi, Family::tpu, Family::cpu});
-}
-
-std::optional<int64_t> told(Dice& dice, int64_t value) {
-  if (dice.one_in(5)) return std::nullopt;
-  return value;
-}
-
-void add_snapshot(Dice& dice, Pool& pool) {
-  pool.cluster = "c-" + pool.name;
-  if (dice.one_in(8)) return;
-  PoolSnapshot seen;
-  seen.id = "s";
-  seen.taken_at = kNow + minutes(-dice.of({1, 1, 1, 14, 16, -16}));
-  const int64_t kinds = dice.below(4);
-  for (int64_t i = 0; i < kinds; ++i) {
-    PoolNodes row;
-    row.nodes = dice.below(3);
-    row.devices = dice.of({0, 1, 2, 4});
-    row.free = told(dice, dice.below(row.devices + 1));
-    row.cpu_milli = told(dice, dice.of({4, 8, 16}) * 1000);
-    if (row.cpu_milli) row.cpu_free_milli = told(dice, dice.below(3) * *row.cpu_milli / 2);
-    row.memory_bytes = told(dice, dice.of({16, 32}) * kGiB);
-    if (row.memory_bytes) row.memory_free_bytes = told(dice, dice.below(3) * *row.memory_bytes / 2);
-    seen.nodes.push_back(row);
-  }
-  if (dice.one_in(3)) {
-    PoolShares shares;
-    shares.sharing = Sharing::time_slice;
-    shares.share_milli = dice.of({0, 250, 500});
-    shares.units = dice.below(6);
-    shares.free = told(dice, dice.below(shares.units + 1));
-    shares.largest_on_node = told(dice, dice.below(shares.units + 1));
-    seen.shares.push_back(shares);
-  }
-  pool.seen = seen;
-}
-
-Pool any_pool(Dice& dice, int64_t index) {
-  Pool made =
-      pool(fmt::format("p{}", index), dice.of({Target::hpc, Target::cloud}), any_family(dice),
-           dice.below(7), dice.of<std::string_view>({"eu", "eu-west-2", "us", "", "mars"}));
-  if (made.accelerator == Family::nvidia)
-    made.model = dice.of<const char*>({"", "A100-SXM4-80GB", "A100-PCIE-40GB"});
-  if (made.accelerator == Family::amd) made.model = dice.of<const char*>({"", "MI300X"});
-  if (!dice.one_in(3)) made.price = Money{dice.below(3) * 500'000, dice.one_in(9) ? "EUR" : "USD"};
-  if (dice.one_in(3)) made.capabilities.emplace_back("nvlink");
-  made.drained = dice.one_in(8);
-  if (dice.one_in(2)) {
-    add_snapshot(dice, made);
-  } else {
-    made.supports_fractions = made.accelerator == Family::nvidia && dice.one_in(2);
-    made.leases.devices = dice.below(made.count + 1);
-    if (made.leases.devices > 0) made.leases.rests = {dice.of<int64_t>({100, 250, 300, 500, 600})};
-  }
-  return made;
-}
-
-std::vector<Pool> any_fleet(Dice& dice) {
-  std::vector<Pool> pools;
-  const int64_t count = dice.below(7);
-  for (int64_t i = 0; i < count; ++i) pools.push_back(any_pool(dice, i));
-  std::ranges::shuffle(pools, dice.engine());
-  return pools;
-}
-
-PlaceAsk any_ask(Dice& dice) {
-  PlaceAsk ask = ask_for(
-      any_family(dice), dice.of<std::string_view>({"generic", "generic", "vllm", "sglang", "ipex"}),
-      dice.of({Target::any, Target::any, Target::hpc, Target::cloud}));
-  Workload& work = ask.workload;
-  if (dice.one_in(4)) work.capabilities = {dice.of<const char*>({"fp8", "bf16", "nvlink"})};
-  work.gpus = dice.of({1, 1, 2, 4});
-  work.nodes = dice.of({1, 1, 2, 3});
-  work.fraction_milli = dice.of({1000, 1000, 250, 500, 700});
-  work.cpu_milli = dice.of({0, 0, 4000, 8000});
-  work.memory_bytes = dice.of({0, 0, 16, 32}) * kGiB;
-  work.gpu_memory_bytes = dice.of({0, 0, 0, 40, 80, 100}) * kGiB;
-  work.model = dice.of<const char*>({"", "", "", "A100", "A100-80GB", "MI300X", "H100"});
-  work.residency = dice.of<const char*>({"", "open", "eu-only", "eu-only", "no-egress", "who"});
-  work.allow_fallback = !dice.one_in(4);
-  ask.project_residency = dice.of<const char*>({"", "", "open", "eu-only"});
-  ask.burst = dice.one_in(4);
-  ask.opted_in = !ask.burst || !dice.one_in(4);
-  return ask;
-}
-
-// --- the oracle
 
 const std::map<std::string, std::set<std::string>> kEngineRuns = {
     {"generic", {"nvidia", "amd", "intel-gaudi", "tpu", "cpu"}},
@@ -488,102 +369,6 @@ TEST(PlaceOracle, ASlowEvaluationGivesTheSameAnswerWithTheSameReasons) {
   for (const std::string_view kind :
        {"placed", "no-pool", "not-portable", "busy", "not-seen", "blocked", "impossible"})
     EXPECT_GT(seen[std::string(kind)], kFleets / 1'000) << kind << " EXA_SEED=" << seed;
-}
-
-TEST(PlaceOracle, NothingThatIsOfferedAsAChangeFailsWhenTried) {
-  const uint64_t seed = seed_of_run();
-  Dice dice(seed);
-  int offered = 0;
-  for (int i = 0; i < kFleets / 4; ++i) {
-    SCOPED_TRACE(fmt::format("EXA_SEED={} fleet {}", seed, i));
-    const std::vector<Pool> pools = any_fleet(dice);
-    const PlaceAsk ask = any_ask(dice);
-    for (const NearMiss& miss : near_misses(decide(ask, pools))) {
-      PlaceAsk instead = ask;
-      instead.workload = miss.instead;
-      instead.opted_in = true;
-      EXPECT_FALSE(miss.changes.empty());
-      const Decision again = decide(instead, pools);
-      const PoolCandidate& c = candidate(again, miss.pool);
-      EXPECT_FALSE(c.why.has(Why::residency));
-      if (!miss.only_the_ask) continue;
-      ++offered;
-      ASSERT_TRUE(c.why.empty());
-    }
-  }
-  EXPECT_GT(offered, 100);
-}
-
-// --- what must not change the answer
-
-TEST(PlaceMetamorphic, TheOrderOfRegistrationPlaysNoPart) {
-  const uint64_t seed = seed_of_run();
-  Dice dice(seed);
-  for (int i = 0; i < kFleets / 10; ++i) {
-    SCOPED_TRACE(fmt::format("EXA_SEED={} fleet {}", seed, i));
-    std::vector<Pool> pools = any_fleet(dice);
-    const PlaceAsk ask = any_ask(dice);
-    const std::string before = to_text(to_json(decide(ask, pools)));
-    std::ranges::shuffle(pools, dice.engine());
-    ASSERT_EQ(to_text(to_json(decide(ask, pools))), before);
-  }
-}
-
-TEST(PlaceMetamorphic, ADearerPoolAddedChangesNothing) {
-  const uint64_t seed = seed_of_run();
-  Dice dice(seed);
-  for (int i = 0; i < kFleets / 10; ++i) {
-    SCOPED_TRACE(fmt::format("EXA_SEED={} fleet {}", seed, i));
-    std::vector<Pool> pools = any_fleet(dice);
-    const PlaceAsk ask = any_ask(dice);
-    const Decision before = decide(ask, pools);
-    if (!before.chosen) continue;
-    Pool dearer = before.pools->pools[*before.chosen];
-    dearer.name = "a-dearer";
-    const int64_t price = dearer.price ? dearer.price->micros : 0;
-    if (!before.candidates[*before.chosen].price_known) continue;
-    dearer.price = Money{price + 1'000'000, "USD"};
-    pools.push_back(dearer);
-    ASSERT_EQ(chosen_pool(decide(ask, pools)), chosen_pool(before));
-  }
-}
-
-TEST(PlaceMetamorphic, WithoutTheWinnerTheSecondWins) {
-  const uint64_t seed = seed_of_run();
-  Dice dice(seed);
-  for (int i = 0; i < kFleets / 10; ++i) {
-    SCOPED_TRACE(fmt::format("EXA_SEED={} fleet {}", seed, i));
-    std::vector<Pool> pools = any_fleet(dice);
-    const PlaceAsk ask = any_ask(dice);
-    const Decision before = decide(ask, pools);
-    if (!before.chosen) continue;
-    const auto reports = explain(before);
-    std::erase_if(pools, [&](const Pool& p) { return p.name == reports[0].pool; });
-    const std::string second =
-        reports.size() > 1 && reports[1].outcome == CandidateOutcome::eligible ? reports[1].pool
-                                                                               : "";
-    ASSERT_EQ(chosen_pool(decide(ask, pools)), second);
-  }
-}
-
-TEST(PlaceMetamorphic, EuOnlyNeverLandsOutside) {
-  const uint64_t seed = seed_of_run();
-  Dice dice(seed);
-  int placed = 0;
-  for (int i = 0; i < kFleets; ++i) {
-    SCOPED_TRACE(fmt::format("EXA_SEED={} fleet {}", seed, i));
-    PlaceAsk ask = any_ask(dice);
-    (dice.one_in(2) ? ask.workload.residency : ask.dataset_residency) = "eu-only";
-    const Decision decision = decide(ask, any_fleet(dice));
-    if (!decision.chosen) continue;
-    ++placed;
-    const Pool& pool = decision.pools->pools[*decision.chosen];
-    // a stricter class keeps the data on premises, whose region then does not matter
-    if (pool.target == Target::cloud || decision.residency.residency == Residency::eu_only) {
-      ASSERT_EQ(pool.region, "eu");
-    }
-  }
-  EXPECT_GT(placed, kFleets / 100);
 }
 
 }  // namespace
