@@ -61,8 +61,8 @@ TEST(CardValue, NoCutIsWorthMoreThanTheCard) {
     ASSERT_GE(worth, volume * (1 - 1e-3)) << "the best prices are worth at least the volume";
     double first_fit = 0;  // cards that one simple way of cutting needs
     for (const ShareDemand& row : demand)
-      first_fit += std::ceil(static_cast<double>(row.count) /
-                             static_cast<double>(1000 / row.share_milli));
+      first_fit +=
+          std::ceil(static_cast<double>(row.count) / static_cast<double>(1000 / row.share_milli));
     ASSERT_LE(worth, first_fit + 1e-3);
   }
 }

@@ -16,8 +16,8 @@ std::vector<Problem> problems_of(const DeviceAsk& ask) {
     wrong("/devices", fmt::format("{} devices a node: 0 to {} can be asked for", ask.devices,
                                   kMostDevicesAsked));
   if (ask.share_milli < 1 || ask.share_milli > kWholeDevice)
-    wrong("/share_milli", fmt::format("{} thousandths of a device: 1 to 1000 can be asked for",
-                                      ask.share_milli));
+    wrong("/share_milli",
+          fmt::format("{} thousandths of a device: 1 to 1000 can be asked for", ask.share_milli));
   if (ask.mig) {
     if (ask.mig->compute < 1 || ask.mig->compute > 7 || ask.mig->memory < 1 || ask.mig->memory > 8)
       wrong("/mig", fmt::format("{} compute and {} memory slices: a card has 7 and 8",
@@ -27,8 +27,7 @@ std::vector<Problem> problems_of(const DeviceAsk& ask) {
     if (ask.devices == 0) wrong("/devices", "0 MIG instances: ask for at least 1");
   }
   if (ask.cpu_milli < 0) wrong("/cpu_milli", fmt::format("{} is negative", ask.cpu_milli));
-  if (ask.memory_bytes < 0)
-    wrong("/memory_bytes", fmt::format("{} is negative", ask.memory_bytes));
+  if (ask.memory_bytes < 0) wrong("/memory_bytes", fmt::format("{} is negative", ask.memory_bytes));
   if (ask.group_required && ask.group.empty())
     wrong("/group", "a resource group is required but none is named");
   return problems;

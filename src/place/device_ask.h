@@ -21,16 +21,16 @@ struct MigSlices {
 };
 
 struct DeviceAsk {
-  int64_t nodes = 1;                       // distinct nodes, all or none
-  int64_t devices = 0;                     // per node, of one model; with `mig`, instances per node
-  int64_t share_milli = kWholeDevice;      // of each device; less than 1000 shares a card
-  std::optional<MigSlices> mig;            // instances of this size; share_milli is then 1000
-  std::vector<std::string> models;         // any of these; empty: any model
-  std::vector<std::string> capabilities;   // all of these ("fp8", "bf16")
-  int64_t cpu_milli = 0;                   // per node
-  int64_t memory_bytes = 0;                // per node
-  std::string group;                       // resource group; empty: none asked for
-  bool group_required = false;             // else only preferred
+  int64_t nodes = 1;                      // distinct nodes, all or none
+  int64_t devices = 0;                    // per node, of one model; with `mig`, instances per node
+  int64_t share_milli = kWholeDevice;     // of each device; less than 1000 shares a card
+  std::optional<MigSlices> mig;           // instances of this size; share_milli is then 1000
+  std::vector<std::string> models;        // any of these; empty: any model
+  std::vector<std::string> capabilities;  // all of these ("fp8", "bf16")
+  int64_t cpu_milli = 0;                  // per node
+  int64_t memory_bytes = 0;               // per node
+  std::string group;                      // resource group; empty: none asked for
+  bool group_required = false;            // else only preferred
 
   // Thousandths of devices on one node; 0 for an ask without devices. A MIG instance counts as its
   // share of the card's compute slices.

@@ -12,7 +12,7 @@
 namespace exa {
 namespace {
 
-constexpr int64_t kMostMilli = int64_t{1} << 40;   // cores: a billion
+constexpr int64_t kMostMilli = int64_t{1} << 40;  // cores: a billion
 constexpr int64_t kMostBytes = int64_t{1} << 60;
 
 uint64_t mixed(uint64_t hash, uint64_t value) {  // splitmix64's finaliser over a running sum
@@ -23,8 +23,9 @@ uint64_t mixed(uint64_t hash, uint64_t value) {  // splitmix64's finaliser over 
 }
 
 DeviceKind kind_of_node(const DeviceNode& node) {
-  DeviceKind kind{node.model, node.model_memory_bytes, node.capabilities, node.groups, node.mig,
-                  static_cast<uint8_t>(node.cards), node.cpu_milli, node.memory_bytes};
+  DeviceKind kind{
+      node.model, node.model_memory_bytes,          node.capabilities, node.groups,
+      node.mig,   static_cast<uint8_t>(node.cards), node.cpu_milli,    node.memory_bytes};
   std::ranges::sort(kind.capabilities);
   std::ranges::sort(kind.groups);
   return kind;
@@ -268,8 +269,7 @@ bool DeviceFleet::apply(const DeviceAssignment& assignment, bool take) {
   const int64_t sign = take ? -1 : 1;
   std::array<Change, 8> few;
   std::vector<Change> many(assignment.nodes.size() > few.size() ? assignment.nodes.size() : 0);
-  const std::span<Change> changes =
-      many.empty() ? std::span<Change>(few) : std::span<Change>(many);
+  const std::span<Change> changes = many.empty() ? std::span<Change>(few) : std::span<Change>(many);
   for (size_t n = 0; n < assignment.nodes.size(); ++n) {
     const NodeShare& share = assignment.nodes[n];
     if (share.node >= size() || share.count > kMostDevicesAsked) return false;
@@ -314,8 +314,9 @@ bool DeviceFleet::release(const DeviceAssignment& assignment) {
 size_t DeviceFleet::bytes() const {
   size_t sum = names_.capacity() * sizeof(std::string) + class_of_.capacity() * 4 +
                first_card_.capacity() * 4 + cards_.capacity() * 2 +
-               classes_.capacity() * sizeof(NodeClass) + (live_.capacity() + live_at_.capacity()) * 4 +
-               log_.capacity() * sizeof(Birth) + by_key_.size() * (sizeof(Key) + 32);
+               classes_.capacity() * sizeof(NodeClass) +
+               (live_.capacity() + live_at_.capacity()) * 4 + log_.capacity() * sizeof(Birth) +
+               by_key_.size() * (sizeof(Key) + 32);
   for (const NodeClass& row : classes_) sum += row.queue.capacity() * 4;
   return sum;
 }

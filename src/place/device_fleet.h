@@ -62,13 +62,13 @@ struct NodeClass {
   int64_t memory_free = 0;
   CardStates cards{};
   uint32_t kind = 0;
-  uint8_t count = 0;        // cards
-  uint8_t whole = 0;        // cards that are wholly free
-  uint16_t largest = 0;     // the largest free share; 0 in MIG mode
-  int32_t free_milli = 0;   // sum of the free shares; in MIG mode of the free compute slices
-  uint32_t members = 0;     // nodes in it now
-  uint32_t generation = 0;  // grows each time it comes to life
-  uint64_t hash = 0;        // of the free vector and kind; the same in every run
+  uint8_t count = 0;            // cards
+  uint8_t whole = 0;            // cards that are wholly free
+  uint16_t largest = 0;         // the largest free share; 0 in MIG mode
+  int32_t free_milli = 0;       // sum of the free shares; in MIG mode of the free compute slices
+  uint32_t members = 0;         // nodes in it now
+  uint32_t generation = 0;      // grows each time it comes to life
+  uint64_t hash = 0;            // of the free vector and kind; the same in every run
   std::vector<uint32_t> queue;  // heap of members, smallest first; may name nodes that have left
 };
 

@@ -44,7 +44,8 @@ bool plain_fit(const Plain& at, const DeviceAsk& ask) {
   if (ask.devices == 0) return true;
   if (!model_suits(at, ask)) return false;
   if (!ask.capabilities.empty() && at.node.capabilities.size() < 2) return false;
-  const auto enough = std::ranges::count_if(at.cards, [&](int64_t f) { return f >= ask.share_milli; });
+  const auto enough =
+      std::ranges::count_if(at.cards, [&](int64_t f) { return f >= ask.share_milli; });
   return enough >= ask.devices;
 }
 
@@ -85,8 +86,7 @@ int64_t asked_milli(const DeviceAsk& ask) {
 }
 
 int64_t plain_left_over(const Plain& at, const DeviceAsk& ask) {
-  return ((at.cpu - ask.cpu_milli) * 8000 +
-          (at.free() - asked_milli(ask)) * 128'000) / 1024 / 2;
+  return ((at.cpu - ask.cpu_milli) * 8000 + (at.free() - asked_milli(ask)) * 128'000) / 1024 / 2;
 }
 
 double plain_fragmentation(const Rules& rules, const Plain& at, int64_t cpu,
@@ -191,8 +191,7 @@ Price price_of(const std::string& policy, const Rules& rules, const ExaTables& t
   if (policy == "fgd") {
     int64_t weight = 0;
     const double before = plain_fragmentation(rules, at, at.cpu, at.cards, weight);
-    const double then =
-        plain_fragmentation(rules, at, at.cpu - ask.cpu_milli, after, weight);
+    const double then = plain_fragmentation(rules, at, at.cpu - ask.cpu_milli, after, weight);
     const double fall = (before - then) / static_cast<double>(weight) / 1000;
     return {-static_cast<int64_t>(100 / (1 + std::exp(-fall))),
             ask.devices == 0 ? at.free() / 2 : 0};
@@ -205,17 +204,18 @@ Price price_of(const std::string& policy, const Rules& rules, const ExaTables& t
   if (policy == "packing") {
     if (ask.devices == 0) return {0, 0};
     if (idle == std::ssize(before)) return {-std::max<int64_t>(33 - idle, idle), 0};
-    if (const auto opened = std::ranges::count(used, 1000)) return {-std::max<int64_t>(50 - opened, 33), 0};
+    if (const auto opened = std::ranges::count(used, 1000))
+      return {-std::max<int64_t>(50 - opened, 33), 0};
     int64_t percent = 0;
     for (const int64_t free : used) percent += free / 10;
     return {-std::max<int64_t>(100 - percent / 10, 50), 0};
   }
   if (policy == "dot-product") {
     const auto score = [&](int64_t free) {
-      const double gpu = static_cast<double>(free) / 8000 *
-                         (static_cast<double>(asked_milli(ask)) / 8000);
-      const double cpu = static_cast<double>(at.cpu) / 128'000 *
-                         (static_cast<double>(ask.cpu_milli) / 128'000);
+      const double gpu =
+          static_cast<double>(free) / 8000 * (static_cast<double>(asked_milli(ask)) / 8000);
+      const double cpu =
+          static_cast<double>(at.cpu) / 128'000 * (static_cast<double>(ask.cpu_milli) / 128'000);
       return -static_cast<int64_t>(100 * (1 - (cpu + gpu) / 2));
     };
     if (ask.devices == 0) {

@@ -20,9 +20,9 @@
 namespace exa {
 
 struct PlacerOptions {
-  AskMix mix;           // what to prepare for
-  bool learns = true;   // adds every decided ask to the mix and prepares anew as it grows
-  uint64_t seed = 0;    // for policies that draw
+  AskMix mix;          // what to prepare for
+  bool learns = true;  // adds every decided ask to the mix and prepares anew as it grows
+  uint64_t seed = 0;   // for policies that draw
 };
 
 // Why nodes cannot hold an ask now, in the order of checks; a node counts under each that applies.
@@ -31,9 +31,9 @@ struct NodeRefusals {
   int64_t fit = 0;
   int64_t model = 0;
   int64_t capability = 0;
-  int64_t group = 0;      // not in the required resource group
-  int64_t mode = 0;       // cards in MIG mode and no instance asked for, or the other way round
-  int64_t devices = 0;    // too few cards, or shares or slices of cards, are free
+  int64_t group = 0;    // not in the required resource group
+  int64_t mode = 0;     // cards in MIG mode and no instance asked for, or the other way round
+  int64_t devices = 0;  // too few cards, or shares or slices of cards, are free
   int64_t cpu = 0;
   int64_t memory = 0;
   // Of those that lack devices, cpu or memory: nodes that could not hold the ask even when empty.
@@ -42,7 +42,8 @@ struct NodeRefusals {
 
 class DevicePlacer {
  public:
-  DevicePlacer(DeviceFleet& fleet, std::unique_ptr<DevicePolicy> policy, PlacerOptions options = {});
+  DevicePlacer(DeviceFleet& fleet, std::unique_ptr<DevicePolicy> policy,
+               PlacerOptions options = {});
 
   // A number for an ask, for deciding it often. Errors: invalid_input with all problems of the ask.
   Result<uint32_t> prepare(const DeviceAsk& ask);
@@ -57,7 +58,7 @@ class DevicePlacer {
   const AskMix& mix() const { return options_.mix; }
   std::string_view policy() const { return policy_->name(); }
   size_t asks() const { return asks_.size(); }  // prepared
-  size_t bytes() const;  // memory held, about
+  size_t bytes() const;                         // memory held, about
 
  private:
   struct Entry {

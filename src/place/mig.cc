@@ -24,8 +24,7 @@ unsigned mask_of(MigSlices slices, int start) {
 // more than single slices.
 int room(MigCard card) {
   return 64 * std::popcount(starts_left(card, {3, 4})) +
-         8 * std::popcount(starts_left(card, {2, 2})) +
-         std::popcount(starts_left(card, {1, 1}));
+         8 * std::popcount(starts_left(card, {2, 2})) + std::popcount(starts_left(card, {1, 1}));
 }
 
 }  // namespace

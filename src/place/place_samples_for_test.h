@@ -15,7 +15,9 @@ class DeviceCases {
  public:
   explicit DeviceCases(uint64_t seed) : random_(seed) {}
 
-  int64_t below(int64_t bound) { return static_cast<int64_t>(random_() % static_cast<uint64_t>(bound)); }
+  int64_t below(int64_t bound) {
+    return static_cast<int64_t>(random_() % static_cast<uint64_t>(bound));
+  }
   bool one_in(int64_t n) { return below(n) == 0; }
   template <typename T>
   T one_of(std::initializer_list<T> list) {

@@ -15,9 +15,12 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
-    {"exa", make_exa},       {"fgd", make_fgd},
-    {"best-fit", make_best_fit}, {"packing", make_packing},
-    {"dot-product", make_dot_product}, {"spread", make_spread},
+    {"exa", make_exa},
+    {"fgd", make_fgd},
+    {"best-fit", make_best_fit},
+    {"packing", make_packing},
+    {"dot-product", make_dot_product},
+    {"spread", make_spread},
     {"random", make_random},
 };
 
@@ -41,8 +44,8 @@ Result<std::unique_ptr<DevicePolicy>> make_policy(std::string_view name) {
   const std::vector<std::string> names(kNames.begin(), kNames.end());
   Error error;
   error.code = Code::invalid_input;
-  error.message = fmt::format("no placement policy is called \"{}\"; there are {}",
-                              printable(name), join(names, ", "));
+  error.message = fmt::format("no placement policy is called \"{}\"; there are {}", printable(name),
+                              join(names, ", "));
   error.problems = {{"/policy", "unknown policy", did_you_mean(name, names)}};
   return fail(std::move(error));
 }

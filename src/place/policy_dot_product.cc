@@ -1,6 +1,6 @@
 // Dot product: the node whose free vector is least aligned with the ask, after Tetris (Grandl et
-// al., SIGCOMM 2014) as Weng et al. use it: amounts over those of the largest node; a share looks at
-// each card in use and at the idle cards together.
+// al., SIGCOMM 2014) as Weng et al. use it: amounts over those of the largest node; a share looks
+// at each card in use and at the idle cards together.
 #include "place/policy_parts.h"
 
 namespace exa {

@@ -23,12 +23,12 @@
 namespace exa {
 namespace {
 
-constexpr int64_t kMicro = 1'000'000;     // of a device
-constexpr int64_t kGrain = 64;            // costs closer than 64 millionths of a device are equal
-constexpr int64_t kScarcity = 300'000;    // millionths per unit of pressure
-constexpr int64_t kFrugalPercent = 37;    // of the mean cpu per device
+constexpr int64_t kMicro = 1'000'000;   // of a device
+constexpr int64_t kGrain = 64;          // costs closer than 64 millionths of a device are equal
+constexpr int64_t kScarcity = 300'000;  // millionths per unit of pressure
+constexpr int64_t kFrugalPercent = 37;  // of the mean cpu per device
 constexpr int64_t kTypicalPercent = 92;
-constexpr unsigned kSlopeBits = 10;       // slopes are kept in 1/1024
+constexpr unsigned kSlopeBits = 10;  // slopes are kept in 1/1024
 
 class Exa final : public DevicePolicy {
  public:
@@ -56,7 +56,8 @@ class Exa final : public DevicePolicy {
   };
 
   Worth worth_of(const NodeClass& node) const {
-    if (mig_[node.kind] != 0) return {node.free_milli * int64_t{1000}, node.free_milli * int64_t{1000}};
+    if (mig_[node.kind] != 0)
+      return {node.free_milli * int64_t{1000}, node.free_milli * int64_t{1000}};
     Worth worth;
     for (size_t i = 0; i < node.count; ++i) {
       worth.value += value_[node.cards[i]];
@@ -91,10 +92,9 @@ class Exa final : public DevicePolicy {
         after.hungry += hunger_[left] - hunger_[free];
       }
     }
-    const int64_t loss = before.value - after.value +
-                         unfed(after.hungry, node.cpu_free - ask.cpu_milli) -
-                         unfed(before.hungry, node.cpu_free) +
-                         (ask.devices > 0 ? scarcity_[node.kind] : 0);
+    const int64_t loss =
+        before.value - after.value + unfed(after.hungry, node.cpu_free - ask.cpu_milli) -
+        unfed(before.hungry, node.cpu_free) + (ask.devices > 0 ? scarcity_[node.kind] : 0);
     return {grains(loss), left_over(ask, node), card};
   }
 
@@ -125,7 +125,8 @@ class Exa final : public DevicePolicy {
     for (const auto& [share, count] : shares) demand.push_back({share, count});
     value_ = card_value(demand);
     for (size_t size = 0; size < value_.size(); ++size)
-      hunger_[size] = static_cast<int32_t>((9 * int64_t{value_[size]} + static_cast<int64_t>(size) * 1000) / 10);
+      hunger_[size] = static_cast<int32_t>(
+          (9 * int64_t{value_[size]} + static_cast<int64_t>(size) * 1000) / 10);
   }
 
   void learn_slopes(const DeviceFleet& fleet, const AskMix& mix) {

@@ -17,8 +17,7 @@ inline uint32_t left_over(const AskShape& ask, const NodeClass& node) {
   const int64_t cpu = node.cpu_free - ask.cpu_milli;
   const int64_t gpu = node.free_milli - ask.total_milli;
   const int64_t sum = cpu * 1000 * (kLargestGpu / 1000) + gpu * 1000 * (kLargestCpu / 1000);
-  return static_cast<uint32_t>(
-      std::min<int64_t>(sum / 1024, std::numeric_limits<uint32_t>::max()));
+  return static_cast<uint32_t>(std::min<int64_t>(sum / 1024, std::numeric_limits<uint32_t>::max()));
 }
 
 // The fullest card that holds the share, as a place in `cards`; the cards after it hold it too.

@@ -11,8 +11,10 @@ class Spread final : public DevicePolicy {
   void price(const AskShape& ask, std::span<const NodeClass* const> classes,
              std::span<Offered> out) const override {
     for (size_t i = 0; i < classes.size(); ++i)
-      out[i] = {0, std::numeric_limits<uint32_t>::max() - left_over(ask, *classes[i]),
-                static_cast<uint8_t>(ask.mig ? 0 : classes[i]->count - std::min<int32_t>(ask.devices, classes[i]->count))};
+      out[i] = {
+          0, std::numeric_limits<uint32_t>::max() - left_over(ask, *classes[i]),
+          static_cast<uint8_t>(
+              ask.mig ? 0 : classes[i]->count - std::min<int32_t>(ask.devices, classes[i]->count))};
   }
 };
 

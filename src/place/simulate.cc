@@ -43,8 +43,8 @@ int64_t milli_of(const DeviceAsk& ask) {
 
 // Prepared asks are kept by what they ask, so that each distinct one is priced once.
 std::vector<int64_t> key_of(const DeviceAsk& ask) {
-  return {ask.nodes, ask.devices, ask.share_milli, ask.cpu_milli, ask.memory_bytes,
-          ask.mig ? ask.mig->compute * 16 + ask.mig->memory : 0};
+  return {ask.nodes,     ask.devices,      ask.share_milli,
+          ask.cpu_milli, ask.memory_bytes, ask.mig ? ask.mig->compute * 16 + ask.mig->memory : 0};
 }
 
 class AskNumbers {
@@ -99,10 +99,11 @@ Result<std::vector<TracePod>> draw_arrivals(std::span<const TracePod> pods, int6
                 "arrivals can reach a thousandth to 100 times the capacity; 1.3 is usual");
   if (capacity_milli <= 0) return fail(Code::invalid_input, "the nodes have no devices to fill");
   if (std::ranges::none_of(pods, [](const TracePod& pod) { return milli_of(pod.ask) > 0; }))
-    return fail(Code::invalid_input, "none of the tasks asks for a device: they never fill a fleet");
+    return fail(Code::invalid_input,
+                "none of the tasks asks for a device: they never fill a fleet");
   Draws draws(seed);
-  const int64_t target = capacity_milli / 1000 * inflate_milli +
-                         capacity_milli % 1000 * inflate_milli / 1000;
+  const int64_t target =
+      capacity_milli / 1000 * inflate_milli + capacity_milli % 1000 * inflate_milli / 1000;
   int64_t asked = 0;
   std::vector<TracePod> arrivals;
   if (order == ArrivalOrder::shuffled) {
@@ -134,8 +135,8 @@ AskMix mix_of(std::span<const TracePod> pods) {
 Result<Simulation> simulate(const SimulationInput& input) {
   EXA_ASSIGN(DeviceFleet fleet, DeviceFleet::build(input.nodes));
   EXA_ASSIGN(std::unique_ptr<DevicePolicy> policy, make_policy(input.policy));
-  const Fragmentation fragmentation(
-      fleet, input.mix.total() > 0 ? input.mix : mix_of(input.arrivals));
+  const Fragmentation fragmentation(fleet,
+                                    input.mix.total() > 0 ? input.mix : mix_of(input.arrivals));
   DevicePlacer placer(fleet, std::move(policy), {input.mix, input.learns, input.seed});
   EXA_ASSIGN(const std::vector<uint32_t> numbers, numbers_of(input.arrivals, placer));
 
@@ -148,7 +149,8 @@ Result<Simulation> simulate(const SimulationInput& input) {
   int64_t arrived = 0;
   int64_t next_mark = 10;
   const auto percent = [&](double milli) {
-    return result.capacity_milli == 0 ? 0 : 100 * milli / static_cast<double>(result.capacity_milli);
+    return result.capacity_milli == 0 ? 0
+                                      : 100 * milli / static_cast<double>(result.capacity_milli);
   };
   for (size_t i = 0; i < numbers.size(); ++i) {
     const int64_t milli = milli_of(input.arrivals[i].ask);

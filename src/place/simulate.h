@@ -29,7 +29,7 @@ Result<std::vector<TracePod>> draw_arrivals(std::span<const TracePod> pods, int6
                                             ArrivalOrder order = ArrivalOrder::drawn);
 
 struct SimulationMark {
-  int64_t arrived_percent = 0;   // of the capacity, 10, 20, …
+  int64_t arrived_percent = 0;  // of the capacity, 10, 20, …
   double allocated_gpu_percent = 0;
   double fragmented_gpu_percent = 0;  // of all devices: free, but not for a typical task
   int64_t unplaced = 0;               // tasks that have found no room so far
@@ -42,8 +42,8 @@ struct Simulation {
   int64_t capacity_milli = 0;
   int64_t arrivals = 0;
   int64_t placed = 0;
-  int64_t unplaced = 0;          // they queue: nothing leaves
-  int64_t unplaced_milli = 0;    // devices that they ask for
+  int64_t unplaced = 0;        // they queue: nothing leaves
+  int64_t unplaced_milli = 0;  // devices that they ask for
   int64_t allocated_milli = 0;
   std::vector<SimulationMark> marks;
 
@@ -58,9 +58,9 @@ struct SimulationInput {
   std::vector<DeviceNode> nodes;
   std::vector<TracePod> arrivals;
   std::string policy;
-  AskMix mix;            // what the policy prepares for; empty: nothing
-  bool learns = false;   // from the arrivals as they come
-  uint64_t seed = 0;     // for policies that draw
+  AskMix mix;           // what the policy prepares for; empty: nothing
+  bool learns = false;  // from the arrivals as they come
+  uint64_t seed = 0;    // for policies that draw
 };
 
 // Errors: of the nodes, of the policy's name, invalid_input naming each arrival that is no ask.

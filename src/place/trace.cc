@@ -17,8 +17,7 @@ constexpr int64_t kMostAmount = int64_t{1} << 40;  // of any column: far more th
 // The rows of one file by column name, and what is wrong with them.
 class Table {
  public:
-  Table(std::string_view text, std::string_view what,
-        std::span<const std::string_view> required)
+  Table(std::string_view text, std::string_view what, std::span<const std::string_view> required)
       : what_(what) {
     size_t number = 0;
     for (std::string_view line : split(text, '\n')) {
@@ -59,8 +58,7 @@ class Table {
   int64_t amount(std::string_view column, int64_t most = kMostAmount) {
     const Result<int64_t> read = parse_count(cell(column), column);
     if (read && *read <= most) return *read;
-    wrong(read ? fmt::format("{} {} is more than {}", column, *read, most)
-               : read.error().message);
+    wrong(read ? fmt::format("{} {} is more than {}", column, *read, most) : read.error().message);
     return 0;
   }
 
