@@ -3,7 +3,7 @@ SHELL := /bin/bash
 JOBS ?= $(shell nproc)
 RELEASE := build/release
 
-.PHONY: run test build bench lint fuzz fuzz-short fault test-kubernetes test-asan test-tsan coverage clean deps
+.PHONY: run test build bench bench-openb lint fuzz fuzz-short fault test-kubernetes test-asan test-tsan coverage clean deps
 
 deps:
 	@packaging/install-dependencies build
@@ -47,6 +47,16 @@ bench:
 	@test -f build/bench/build.ninja || cmake --preset bench
 	@cmake --build build/bench -j $(JOBS) --target exa exa_bench
 	@bench/run build/bench
+
+# Placement on the openb trace. OPENB is a folder of its lists: the tests' part of them, or all.
+OPENB ?= $(firstword $(wildcard ../shared/data/openb) testdata/openb)
+bench-openb:
+	@packaging/install-dependencies build test fuzz
+	@test -f build/bench/build.ninja || cmake --preset bench
+	@cmake --build build/bench -j $(JOBS) --target exa_openb
+	@build/bench/bench/exa_openb $(OPENB) quality
+	@build/bench/bench/exa_openb $(OPENB) quality --learns --order drawn
+	@build/bench/bench/exa_openb $(OPENB) speed --policies exa,best-fit,fgd
 
 fuzz-short:
 	@packaging/install-dependencies build fuzz

@@ -1,7 +1,8 @@
 // Placement on the openb trace: how much each policy leaves unallocated, and how fast it decides.
 //   exa_openb FOLDER quality [--seeds N] [--first SEED] [--order drawn|shuffled] [--policies a,b]
 //             [--variants default,cpu250] [--learns]
-//   exa_openb FOLDER speed
+//   exa_openb FOLDER speed [--policies a,b]
+//   exa_openb FOLDER chart --file FILE.svg [--policies a,b]
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -10,12 +11,12 @@
 #include <iostream>
 #include <sstream>
 
+#include <fmt/format.h>
 #include <sys/resource.h>
 #include <time.h>
 
-#include <fmt/format.h>
-
 #include "base/text.h"
+#include "place/chart.h"
 #include "place/device_placer.h"
 #include "place/simulate.h"
 
@@ -30,12 +31,12 @@ struct Published {
   double at_130;
 };
 constexpr Published kPublishedFgd[] = {
-    {"default", 95.2, 95.4},     {"gpushare40", 94.0, 94.2},  {"gpushare60", 91.3, 91.4},
-    {"gpushare80", 89.1, 89.3},  {"gpushare100", 86.6, 86.9}, {"multigpu20", 95.5, 95.7},
-    {"multigpu30", 96.4, 96.5},  {"multigpu40", 96.9, 97.0},  {"multigpu50", 97.1, 97.2},
-    {"gpuspec10", 94.7, 95.0},   {"gpuspec20", 94.7, 94.8},   {"gpuspec25", 93.9, 94.7},
-    {"gpuspec33", 87.8, 94.6},   {"cpu050", 95.0, 95.2},      {"cpu100", 95.2, 95.4},
-    {"cpu200", 94.8, 95.1},      {"cpu250", 93.2, 93.4},
+    {"default", 95.2, 95.4},    {"gpushare40", 94.0, 94.2},  {"gpushare60", 91.3, 91.4},
+    {"gpushare80", 89.1, 89.3}, {"gpushare100", 86.6, 86.9}, {"multigpu20", 95.5, 95.7},
+    {"multigpu30", 96.4, 96.5}, {"multigpu40", 96.9, 97.0},  {"multigpu50", 97.1, 97.2},
+    {"gpuspec10", 94.7, 95.0},  {"gpuspec20", 94.7, 94.8},   {"gpuspec25", 93.9, 94.7},
+    {"gpuspec33", 87.8, 94.6},  {"cpu050", 95.0, 95.2},      {"cpu100", 95.2, 95.4},
+    {"cpu200", 94.8, 95.1},     {"cpu250", 93.2, 93.4},
 };
 
 struct Options {
@@ -46,6 +47,7 @@ struct Options {
   ArrivalOrder order = ArrivalOrder::shuffled;
   std::vector<std::string> policies = {"fgd", "exa"};
   std::vector<std::string> variants;
+  std::string file = "placement.svg";
   bool learns = false;
 };
 
@@ -114,10 +116,10 @@ void quality(const Options& options) {
       double sum_130 = 0;
       for (int64_t n = 0; n < options.seeds; ++n) {
         const uint64_t seed = options.first + static_cast<uint64_t>(n);
-        SimulationInput input{nodes, value_of(draw_arrivals(pods, capacity, 1300, seed,
-                                                            options.order)),
-                              policy, options.learns ? AskMix() : mix_of(pods), options.learns,
-                              seed};
+        SimulationInput input{
+            nodes,          value_of(draw_arrivals(pods, capacity, 1300, seed, options.order)),
+            policy,         options.learns ? AskMix() : mix_of(pods),
+            options.learns, seed};
         const Simulation run = value_of(simulate(input));
         sum_100 += mark(run, 100);
         sum_130 += mark(run, 130);
@@ -153,79 +155,60 @@ std::vector<DeviceNode> replicated(const std::vector<DeviceNode>& nodes, size_t 
   return all;
 }
 
-size_t resident_mib() {
-  std::ifstream in("/proc/self/statm");
-  size_t total = 0;
-  size_t resident = 0;
-  in >> total >> resident;
-  return resident * 4096 / (size_t{1} << 20U);
+struct Prepared {
+  std::unique_ptr<DevicePlacer> placer;
+  std::vector<uint32_t> numbers;  // of each pod's ask
+};
+
+Prepared prepare(DeviceFleet& fleet, const std::string& policy, const std::vector<TracePod>& pods) {
+  Prepared prepared;
+  prepared.placer = std::make_unique<DevicePlacer>(fleet, value_of(make_policy(policy)),
+                                                   PlacerOptions{mix_of(pods), false, 1});
+  std::map<std::string, uint32_t> known;
+  for (const TracePod& pod : pods) {
+    const std::string key =
+        fmt::format("{} {} {} {} {}", pod.ask.cpu_milli, pod.ask.memory_bytes, pod.ask.devices,
+                    pod.ask.share_milli, join(pod.ask.models, "|"));
+    if (!known.contains(key)) known[key] = value_of(prepared.placer->prepare(pod.ask));
+    prepared.numbers.push_back(known[key]);
+  }
+  return prepared;
 }
 
-// Arrivals until 100 % of the capacity, each decision timed; then the fleet's and placer's memory.
-void speed_of(const std::string& policy, std::vector<DeviceNode> nodes,
+// Arrivals until 100 % of the capacity, drawn beforehand so that only decisions (choose and take)
+// are timed: once all together in cpu time, once each by the clock.
+void speed_of(const std::string& policy, const std::vector<DeviceNode>& nodes,
               const std::vector<TracePod>& pods, std::string_view title) {
-  const size_t before_mib = resident_mib();
-  DeviceFleet fleet = value_of(DeviceFleet::build(std::move(nodes)));
-  const int64_t capacity = fleet.capacity_milli();
-  DevicePlacer placer(fleet, value_of(make_policy(policy)), {mix_of(pods), false, 1});
-  std::map<std::string, uint32_t> numbers;
-  std::vector<uint32_t> number_of;
-  for (const TracePod& pod : pods) {
-    const std::string key = fmt::format("{} {} {} {} {}", pod.ask.cpu_milli, pod.ask.memory_bytes,
-                                        pod.ask.devices, pod.ask.share_milli,
-                                        join(pod.ask.models, "|"));
-    if (!numbers.contains(key)) numbers[key] = value_of(placer.prepare(pod.ask));
-    number_of.push_back(numbers[key]);
-  }
-  // the sequence is drawn beforehand, so that only decisions are timed
+  DeviceFleet fleet = value_of(DeviceFleet::build(nodes));
+  Prepared all = prepare(fleet, policy, pods);
   std::vector<uint32_t> sequence;
   uint64_t state = 7;
-  for (int64_t asked = 0; asked < capacity;) {
+  for (int64_t asked = 0; asked < fleet.capacity_milli();) {
     state = state * 6364136223846793005ULL + 1442695040888963407ULL;
     const size_t pod = (state >> 33U) % pods.size();
     asked += pods[pod].ask.milli_per_node();
-    sequence.push_back(number_of[pod]);
+    sequence.push_back(all.numbers[pod]);
   }
-  std::vector<double> each;
-  each.reserve(sequence.size());
-  int64_t placed = 0;
   const double started = cpu_seconds();
-  for (const uint32_t ask : sequence) placed += placer.place(ask) ? 1 : 0;
+  for (const uint32_t ask : sequence) all.placer->place(ask);
   const double seconds = cpu_seconds() - started;
   const size_t classes = fleet.live_classes().size();
-  fmt::print("| {} | {} | {:.0f} |", title, policy, static_cast<double>(sequence.size()) / seconds);
-  const size_t mib = resident_mib() - before_mib;
-  // once more on the same fleet emptied, with a clock around every decision
-  DeviceFleet again = value_of(DeviceFleet::build([&] {
-    std::vector<DeviceNode> copy;
-    for (uint32_t n = 0; n < fleet.size(); ++n) {
-      const DeviceKind& kind = fleet.kind_of(n);
-      DeviceNode node;
-      node.name = std::string(fleet.name(n));
-      node.model = kind.model;
-      node.cards = kind.cards;
-      node.cpu_milli = node.cpu_free_milli = kind.cpu_milli;
-      node.memory_bytes = node.memory_free_bytes = kind.memory_bytes;
-      copy.push_back(std::move(node));
-    }
-    return copy;
-  }()));
-  DevicePlacer timed(again, value_of(make_policy(policy)), {mix_of(pods), false, 1});
-  for (const TracePod& pod : pods) {
-    const std::string key = fmt::format("{} {} {} {} {}", pod.ask.cpu_milli, pod.ask.memory_bytes,
-                                        pod.ask.devices, pod.ask.share_milli,
-                                        join(pod.ask.models, "|"));
-    if (timed.asks() <= numbers[key]) value_of(timed.prepare(pod.ask));
-  }
+  const double mib = static_cast<double>(fleet.bytes() + all.placer->bytes()) / (1U << 20U);
+
+  DeviceFleet again = value_of(DeviceFleet::build(nodes));
+  Prepared timed = prepare(again, policy, pods);
+  std::vector<double> each;
+  each.reserve(sequence.size());
   for (const uint32_t ask : sequence) {
     const auto from = std::chrono::steady_clock::now();
-    timed.place(ask);
-    each.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - from)
-                       .count());
+    timed.placer->place(ask);
+    const auto took = std::chrono::steady_clock::now() - from;
+    each.push_back(std::chrono::duration<double, std::micro>(took).count());
   }
   std::ranges::sort(each);
-  fmt::print(" {:.2f} | {:.2f} | {} | {} | {} |\n", each[each.size() / 2], each[each.size() * 99 / 100],
-             sequence.size(), classes, mib);
+  fmt::print("| {} | {} | {:.0f} | {:.2f} | {:.2f} | {} | {} | {:.1f} |\n", title, policy,
+             static_cast<double>(sequence.size()) / seconds, each[each.size() / 2],
+             each[each.size() * 99 / 100], sequence.size(), classes, mib);
   std::fflush(stdout);
 }
 
@@ -245,6 +228,22 @@ void speed(const Options& options) {
   fmt::print("\npeak memory of the whole program: {} MiB\n", usage.ru_maxrss / 1024);
 }
 
+void chart(const Options& options) {
+  const std::vector<DeviceNode> nodes = nodes_of(options, "gpu_node");
+  const std::vector<TracePod> pods = pods_of(options, "default");
+  int64_t capacity = 0;
+  for (const DeviceNode& node : nodes) capacity += node.cards * kWholeDevice;
+  std::vector<Simulation> runs;
+  for (const std::string& policy : options.policies)
+    for (int64_t n = 0; n < options.seeds; ++n) {
+      const uint64_t seed = options.first + static_cast<uint64_t>(n);
+      runs.push_back(value_of(
+          simulate({nodes, value_of(draw_arrivals(pods, capacity, 1300, seed, options.order)),
+                    policy, mix_of(pods), false, seed})));
+    }
+  std::ofstream(options.file) << chart_of(runs);
+}
+
 std::vector<std::string> list_of(std::string_view text) {
   std::vector<std::string> list;
   for (const std::string_view part : split(text, ',')) list.emplace_back(part);
@@ -253,7 +252,7 @@ std::vector<std::string> list_of(std::string_view text) {
 
 int run(int count, char** words) {
   if (count < 3) {
-    std::cerr << "exa_openb FOLDER quality|speed [--seeds N] [--first SEED] "
+    std::cerr << "exa_openb FOLDER quality|speed|chart [--seeds N] [--first SEED] "
                  "[--order drawn|shuffled] [--policies a,b] [--variants a,b] [--learns]\n";
     return 2;
   }
@@ -273,10 +272,13 @@ int run(int count, char** words) {
     if (word == "--order")
       options.order = next == "drawn" ? ArrivalOrder::drawn : ArrivalOrder::shuffled;
     if (word == "--policies") options.policies = list_of(next);
+    if (word == "--file") options.file = next;
     if (word == "--variants") options.variants = list_of(next);
   }
   if (options.what == "speed")
     speed(options);
+  else if (options.what == "chart")
+    chart(options);
   else
     quality(options);
   return 0;

@@ -74,11 +74,16 @@ Axes axes_of(std::span<const Line> lines) {
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
-    if (c == '<') out += "&lt;";
-    else if (c == '>') out += "&gt;";
-    else if (c == '&') out += "&amp;";
-    else if (c == '"') out += "&quot;";
-    else if (static_cast<unsigned char>(c) >= 0x20) out += c;
+    if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else if (c == '&')
+      out += "&amp;";
+    else if (c == '"')
+      out += "&quot;";
+    else if (static_cast<unsigned char>(c) >= 0x20)
+      out += c;
   }
   return out;
 }
@@ -99,50 +104,56 @@ constexpr std::string_view kDashes[] = {"none", "8 4", "2 3", "10 3 2 3", "5 5",
 void add_grid(std::string& svg, const Axes& axes) {
   const double step = 100 - axes.low > 50 ? 20 : 100 - axes.low > 20 ? 5 : 2;
   for (double at = axes.low; at <= 100.001; at += step) {
-    svg += fmt::format("<line class=\"rule\" x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>\n",
-                       kLeft, kWidth - kRight, axes.y(at), axes.y(at));
+    svg += fmt::format(
+        "<line class=\"rule\" x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>\n", kLeft,
+        kWidth - kRight, axes.y(at), axes.y(at));
     svg += fmt::format(
         "<text class=\"quiet\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{:.0f}</text>\n",
         kLeft - 8, axes.y(at) + 4, at);
   }
   for (double at = std::ceil(axes.low / 10) * 10; at <= axes.high_x + 0.001; at += 10) {
-    svg += fmt::format("<line class=\"rule\" x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>\n",
-                       axes.x(at), axes.x(at), kHeight - kBottom, kHeight - kBottom + 5);
+    svg += fmt::format(
+        "<line class=\"rule\" x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>\n",
+        axes.x(at), axes.x(at), kHeight - kBottom, kHeight - kBottom + 5);
     svg += fmt::format(
         "<text class=\"quiet\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{:.0f}</text>\n",
         axes.x(at), kHeight - kBottom + 20, at);
   }
   svg += fmt::format(
-      "<text class=\"quiet\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">requested so far, % of all "
+      "<text class=\"quiet\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">requested so far, % "
+      "of all "
       "GPUs</text>\n",
       (kLeft + kWidth - kRight) / 2, kHeight - 14);
-  svg += fmt::format("<text class=\"quiet\" x=\"{:.1f}\" y=\"{:.1f}\">allocated, % of all GPUs</text>\n",
-                     kLeft, kTop - 12);
+  svg += fmt::format(
+      "<text class=\"quiet\" x=\"{:.1f}\" y=\"{:.1f}\">allocated, % of all GPUs</text>\n", kLeft,
+      kTop - 12);
 }
 
 void add_line(std::string& svg, const Axes& axes, const Line& line, size_t number) {
   std::string points;
   for (const auto& [arrived, allocated] : line.allocated)
     if (static_cast<double>(arrived) >= axes.low && allocated >= axes.low - 1)
-      points += fmt::format("{:.1f},{:.1f} ", axes.x(static_cast<double>(arrived)),
-                            axes.y(std::max(allocated, axes.low)));
-  svg += fmt::format(
-      "<polyline class=\"line\" stroke=\"var(--l{})\" stroke-dasharray=\"{}\" points=\"{}\"/>\n",
-      number % 7, kDashes[number % std::size(kDashes)], points);
+      points +=
+          fmt::format("{}{:.1f} {:.1f}", points.empty() ? "M" : "L",
+                      axes.x(static_cast<double>(arrived)), axes.y(std::max(allocated, axes.low)));
+  svg +=
+      fmt::format("<path class=\"line\" stroke=\"var(--l{})\" stroke-dasharray=\"{}\" d=\"{}\"/>\n",
+                  number % 7, kDashes[number % std::size(kDashes)], points);
 }
 
 // Names stand at the ends of their lines, best first, moved apart where lines end close together.
 void add_names(std::string& svg, const Axes& axes, std::span<const Line> lines) {
   std::vector<size_t> order(lines.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::ranges::stable_sort(order, [&](size_t a, size_t b) { return lines[a].last() > lines[b].last(); });
+  std::ranges::stable_sort(order,
+                           [&](size_t a, size_t b) { return lines[a].last() > lines[b].last(); });
   double least = kTop - kNameHeight;
   for (const size_t i : order) {
     const double y = std::max(axes.y(lines[i].last()), least + kNameHeight);
     least = y;
-    svg += fmt::format(
-        "<text x=\"{:.1f}\" y=\"{:.1f}\" style=\"fill: var(--l{})\">{} {:.1f}</text>\n",
-        kWidth - kRight + 8, y + 4, i % 7, escaped(lines[i].policy), lines[i].last());
+    svg +=
+        fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" style=\"fill: var(--l{})\">{} {:.1f}</text>\n",
+                    kWidth - kRight + 8, y + 4, i % 7, escaped(lines[i].policy), lines[i].last());
   }
 }
 
@@ -153,7 +164,8 @@ std::string chart_of(std::span<const Simulation> runs) {
   const Axes axes = axes_of(lines);
   std::string summary;
   for (const Line& line : lines)
-    summary += fmt::format("{}{} {:.1f} %", summary.empty() ? "" : ", ", escaped(line.policy), line.last());
+    summary += fmt::format("{}{} {:.1f} %", summary.empty() ? "" : ", ", escaped(line.policy),
+                           line.last());
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" "
       "height=\"{1:.0f}\" role=\"img\" aria-labelledby=\"title summary\">\n"
@@ -161,8 +173,9 @@ std::string chart_of(std::span<const Simulation> runs) {
       "<desc id=\"summary\">Allocated at the end: {2}</desc>\n",
       kWidth, kHeight, summary);
   svg += kStyle;
-  svg += fmt::format("<text class=\"title\" x=\"{:.1f}\" y=\"24\">How much of the fleet is given away?</text>\n",
-                     kLeft);
+  svg += fmt::format(
+      "<text class=\"title\" x=\"{:.1f}\" y=\"24\">How much of the fleet is given away?</text>\n",
+      kLeft);
   add_grid(svg, axes);
   for (size_t i = 0; i < lines.size(); ++i) add_line(svg, axes, lines[i], i);
   add_names(svg, axes, lines);

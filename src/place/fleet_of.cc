@@ -22,7 +22,8 @@ std::string_view model_of(const CardSet& cards) {
 
 std::string not_whole(const CardSet& cards) {
   if (cards.offers.empty() && cards.offers_unread.empty())
-    return fmt::format("its {} cannot be asked for", cards.reported.empty() ? "cards" : cards.reported);
+    return fmt::format("its {} cannot be asked for",
+                       cards.reported.empty() ? "cards" : cards.reported);
   if (cards.offers.empty()) return "how its cards may be asked for was not read";
   return fmt::format("its cards are offered as {} only", name(cards.offers.front().sharing));
 }
@@ -78,7 +79,8 @@ bool keeps_away(const Taint& taint) {
 std::string read(const Node& from, DeviceNode& to) {
   if (!from.usable()) return unusable(from);
   const auto taint = std::ranges::find_if(from.taints, keeps_away);
-  if (taint != from.taints.end()) return fmt::format("it is tainted {}:{}", taint->key, taint->effect);
+  if (taint != from.taints.end())
+    return fmt::format("it is tainted {}:{}", taint->key, taint->effect);
   if (!from.cpu_milli || !from.cpu_free_milli) return "how much cpu is free is not reported";
   if (!from.memory_bytes || !from.memory_free_bytes)
     return "how much memory is free is not reported";

@@ -21,8 +21,8 @@ struct FleetReading {
   std::vector<LeftOutNode> left_out;  // by name
 };
 
-// Takes usable nodes whose free cpu, memory and cards are known and whose cards are of one model and
-// asked for whole. Capabilities come from the catalogue. Resource groups are the labels
+// Takes usable nodes whose free cpu, memory and cards are known and whose cards are of one model
+// and asked for whole. Capabilities come from the catalogue. Resource groups are the labels
 // palette.ai.rg/GROUP as "GROUP" and "GROUP=VALUE", and partitions as "partition/NAME".
 //
 // Which of a node's cards are free no scheduler says: the card numbers of an assignment count

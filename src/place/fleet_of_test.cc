@@ -45,13 +45,13 @@ TEST(FleetOf, TakesWhatIsFreeAndWhatTheCatalogueKnows) {
   EXPECT_EQ(reading->fleet.state(0).cpu_free, 32'000);
   const DeviceKind& kind = reading->fleet.kind_of(0);
   EXPECT_THAT(kind.capabilities, testing::Contains("fp8"));
-  EXPECT_THAT(kind.groups, testing::ElementsAre("partition/gpu", "region/us-west",
-                                                "region/us-west=zone-a"));
+  EXPECT_THAT(kind.groups,
+              testing::ElementsAre("partition/gpu", "region/us-west", "region/us-west=zone-a"));
 }
 
 TEST(FleetOf, NoNodeIsPlacedOnByGuess) {
   std::vector<Node> nodes(8, a_usable_node("x"));
-  const std::vector<std::string> names = {"cpu", "drained", "free", "memory",
+  const std::vector<std::string> names = {"cpu", "drained", "free",  "memory",
                                           "mig", "mixed",   "taint", "unread"};
   for (size_t i = 0; i < nodes.size(); ++i) nodes[i].name = names[i];
   nodes[0].cpu_free_milli.reset();
@@ -70,15 +70,14 @@ TEST(FleetOf, NoNodeIsPlacedOnByGuess) {
   EXPECT_EQ(reading->fleet.size(), 0U);
   EXPECT_THAT(
       reading->left_out,
-      testing::ElementsAre(
-          LeftOutNode{"cpu", "how much cpu is free is not reported"},
-          LeftOutNode{"drained", "it is drained: fan"},
-          LeftOutNode{"free", "how many of its devices are free is not reported"},
-          LeftOutNode{"memory", "how much memory is free is not reported"},
-          LeftOutNode{"mig", "its cards are offered as mig only"},
-          LeftOutNode{"mixed", "it has cards of several models: T4 and A10"},
-          LeftOutNode{"taint", "it is tainted gpu:NoSchedule"},
-          LeftOutNode{"unread", "it may have devices that were not read"}));
+      testing::ElementsAre(LeftOutNode{"cpu", "how much cpu is free is not reported"},
+                           LeftOutNode{"drained", "it is drained: fan"},
+                           LeftOutNode{"free", "how many of its devices are free is not reported"},
+                           LeftOutNode{"memory", "how much memory is free is not reported"},
+                           LeftOutNode{"mig", "its cards are offered as mig only"},
+                           LeftOutNode{"mixed", "it has cards of several models: T4 and A10"},
+                           LeftOutNode{"taint", "it is tainted gpu:NoSchedule"},
+                           LeftOutNode{"unread", "it may have devices that were not read"}));
 }
 
 TEST(FleetOf, AnAskIsPlacedOnADiscoveredCluster) {

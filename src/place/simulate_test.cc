@@ -21,8 +21,7 @@ std::string file(std::string_view name) {
 }
 
 const std::vector<DeviceNode>& nodes() {
-  static const auto read =
-      read_trace_nodes(file("openb_node_list_gpu_node.csv"), "nodes").value();
+  static const auto read = read_trace_nodes(file("openb_node_list_gpu_node.csv"), "nodes").value();
   return read;
 }
 const std::vector<TracePod>& pods() {
@@ -32,8 +31,12 @@ const std::vector<TracePod>& pods() {
 constexpr int64_t kCapacity = 6'212'000;
 
 SimulationInput input_of(std::string policy, uint64_t seed, bool learns = false) {
-  return {nodes(), draw_arrivals(pods(), kCapacity, 1300, seed).value(), std::move(policy),
-          learns ? AskMix() : mix_of(pods()), learns, seed};
+  return {nodes(),
+          draw_arrivals(pods(), kCapacity, 1300, seed).value(),
+          std::move(policy),
+          learns ? AskMix() : mix_of(pods()),
+          learns,
+          seed};
 }
 
 double at(const Simulation& run, int64_t percent) {
