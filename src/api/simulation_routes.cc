@@ -55,6 +55,16 @@ Result<int64_t> milli_arg(const Call& call, std::string_view key) {
   return parse_milli(to_text(given), key);
 }
 
+Result<std::vector<TracePod>> read_pods(const std::string& text, std::string_view what) {
+  return is_usage_export(text) ? read_usage_export(text, what) : read_trace_pods(text, what);
+}
+
+// An exact sequence; what ran here before is one, too.
+Result<std::vector<TracePod>> read_sequence(const std::string& text) {
+  return is_usage_export(text) ? read_usage_export(text, "arrivals")
+                               : read_arrivals(text, "arrivals");
+}
+
 struct Run {
   SimulationInput input;
   std::vector<std::string> policies;
@@ -76,7 +86,7 @@ Result<Run> run_of(const Call& call) {
     EXA_TRY(add_nodes(run.input.nodes, *rows));
   std::vector<TracePod> pods;
   if (call.has("pods")) {
-    EXA_ASSIGN(pods, read_trace_pods(call.text("pods"), "pods"));
+    EXA_ASSIGN(pods, read_pods(call.text("pods"), "pods"));
   }
   int64_t share = kWholeDevice;
   if (call.has("share")) {
@@ -89,7 +99,7 @@ Result<Run> run_of(const Call& call) {
   run.input.mix = mix_of(pods);
   run.input.seed = static_cast<uint64_t>(call.integer("seed", 1));
   if (call.has("arrivals")) {
-    EXA_ASSIGN(run.input.arrivals, read_arrivals(call.text("arrivals"), "arrivals"));
+    EXA_ASSIGN(run.input.arrivals, read_sequence(call.text("arrivals")));
     ask_for_share(run.input.arrivals, share);
     run.input.learns = pods.empty();
     return run;
@@ -151,11 +161,13 @@ std::vector<Route> simulation_routes() {
        .command = "simulate",
        .action = "simulation:run",
        .summary = "Replay arrivals against a fleet, policy by policy",
-       .detail = "Tasks arrive one after the other and never leave. For each policy: how much of "
-                 "the fleet "
-                 "was given away at every 10 % of arrived requests, how much of the rest is of no "
-                 "use, and "
-                 "how many tasks found no room. Files are those of the openb trace.",
+       .detail =
+           "Tasks arrive one after the other and never leave. For each policy: how much of "
+           "the fleet "
+           "was given away at every 10 % of arrived requests, how much of the rest is of no "
+           "use, and "
+           "how many tasks found no room. Files are those of the openb trace; exa finops records "
+           "-o csv is read as tasks, too.",
        .params =
            {file_param("nodes", "--nodes", "CSV of nodes: sn,cpu_milli,memory_mib,gpu,model", true),
             file_param("pods", "--pods",

@@ -194,6 +194,33 @@ Result<std::vector<TracePod>> read_trace_pods(std::string_view text, std::string
   return pods;
 }
 
+bool is_usage_export(std::string_view text) {
+  return text.starts_with("id,project,workload,");
+}
+
+Result<std::vector<TracePod>> read_usage_export(std::string_view text, std::string_view what) {
+  static constexpr std::string_view kColumns[] = {"id",    "workload", "device",
+                                                  "model", "devices",  "held_milli"};
+  Table table(text, what, kColumns);
+  std::vector<TracePod> pods;
+  if (table.readable())
+    table.each([&] {
+      TracePod pod{table.text("id"), {}};
+      const int64_t devices = table.amount("devices");
+      if (table.cell("device") == "cpu") {
+        pod.ask.cpu_milli = devices * 1000;
+      } else {
+        pod.ask.devices = table.amount("devices", kMostCards);
+        pod.ask.share_milli = table.amount("held_milli", kWholeDevice);
+        if (pod.ask.share_milli < 1) table.wrong("held_milli 0: nothing of a device was held");
+        if (!table.cell("model").empty()) pod.ask.models = {std::string(table.cell("model"))};
+      }
+      pods.push_back(std::move(pod));
+    });
+  if (std::optional<Error> error = table.error()) return fail(std::move(*error));
+  return pods;
+}
+
 Result<std::vector<TracePod>> read_arrivals(std::string_view text, std::string_view what) {
   static constexpr std::string_view kColumns[] = {"seq",     "pod",       "cpu_milli", "memory_mib",
                                                   "num_gpu", "gpu_milli", "gpu_spec"};

@@ -26,4 +26,10 @@ Result<std::vector<TracePod>> read_trace_pods(std::string_view text, std::string
 // An exact sequence: seq, pod, cpu_milli, memory_mib, num_gpu, gpu_milli, gpu_spec; seq ascending.
 Result<std::vector<TracePod>> read_arrivals(std::string_view text, std::string_view what);
 
+// What ran here before, as `exa finops records -o csv` prints it, in the order in which it started.
+// A record says nothing of cores and memory, so the asks are of devices alone; devices of the cpu
+// family are cores.
+bool is_usage_export(std::string_view text);
+Result<std::vector<TracePod>> read_usage_export(std::string_view text, std::string_view what);
+
 }  // namespace exa

@@ -245,12 +245,12 @@ Result<void> keep_decision(Transaction& tx, Deed& deed, const json::object& spec
   const json::value* workload = find(spec, "workload");
   const std::string name(workload == nullptr ? "" : text_or(*workload, "name", ""));
   const std::string outcome(text_or(spec, "decision", ""));
+  deed.after.emplace(spec);
   EXA_TRY(tx.change("INSERT INTO decision VALUES ($1, $2, $3, $4, $5, $6, $7)",
-                    {id, project, name, outcome, to_text(spec), now.micros, who}));
+                    {id, project, name, outcome, to_text(*deed.after), now.micros, who}));
   deed.object_kind = "decision";
   deed.object_name = id;
   deed.project = project;
-  deed.after = spec;
   deed.details["source"] = "exa-hardware";
   deed.details["workload"] = name;
   deed.details["outcome"] = outcome;
