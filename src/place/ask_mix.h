@@ -20,6 +20,7 @@ struct AskKind {
   int64_t devices = 0;
   std::vector<std::string> models;
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 misreads it
   auto operator<=>(const AskKind&) const = default;
 };
 

@@ -102,8 +102,10 @@ text { fill: var(--ink); } .quiet { fill: var(--quiet); } .title { font-size: 16
 constexpr std::string_view kDashes[] = {"none", "8 4", "2 3", "10 3 2 3", "5 5", "14 4", "1 5"};
 
 void add_grid(std::string& svg, const Axes& axes) {
-  const double step = 100 - axes.low > 50 ? 20 : 100 - axes.low > 20 ? 5 : 2;
-  for (double at = axes.low; at <= 100.001; at += step) {
+  const int64_t low = std::lround(axes.low);  // a multiple of ten
+  const int64_t step = low < 50 ? 20 : low < 80 ? 5 : 2;
+  for (int64_t row = low; row <= 100; row += step) {
+    const auto at = static_cast<double>(row);
     svg += fmt::format(
         "<line class=\"rule\" x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>\n", kLeft,
         kWidth - kRight, axes.y(at), axes.y(at));
@@ -111,7 +113,8 @@ void add_grid(std::string& svg, const Axes& axes) {
         "<text class=\"quiet\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{:.0f}</text>\n",
         kLeft - 8, axes.y(at) + 4, at);
   }
-  for (double at = std::ceil(axes.low / 10) * 10; at <= axes.high_x + 0.001; at += 10) {
+  for (int64_t column = low; column <= std::lround(axes.high_x); column += 10) {
+    const auto at = static_cast<double>(column);
     svg += fmt::format(
         "<line class=\"rule\" x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>\n",
         axes.x(at), axes.x(at), kHeight - kBottom, kHeight - kBottom + 5);

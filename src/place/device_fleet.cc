@@ -12,9 +12,6 @@
 namespace exa {
 namespace {
 
-constexpr int64_t kMostMilli = int64_t{1} << 40;  // cores: a billion
-constexpr int64_t kMostBytes = int64_t{1} << 60;
-
 uint64_t mixed(uint64_t hash, uint64_t value) {  // splitmix64's finaliser over a running sum
   uint64_t x = hash + 0x9e3779b97f4a7c15ULL + value;
   x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9ULL;
@@ -48,9 +45,9 @@ void check_node(const DeviceNode& node, std::vector<Problem>& problems) {
   if (node.name.empty()) wrong("a node has no name");
   if (node.cards < 0 || node.cards > static_cast<int64_t>(kMostCards))
     wrong(fmt::format("{} cards: 0 to {} can be placed on", node.cards, kMostCards));
-  if (node.cpu_milli < 0 || node.cpu_milli > kMostMilli)
+  if (node.cpu_milli < 0 || node.cpu_milli > kMostCpuMilli)
     wrong(fmt::format("{} thousandths of a core", node.cpu_milli));
-  if (node.memory_bytes < 0 || node.memory_bytes > kMostBytes)
+  if (node.memory_bytes < 0 || node.memory_bytes > kMostMemoryBytes)
     wrong(fmt::format("{} bytes of memory", node.memory_bytes));
   if (node.cpu_free_milli < 0 || node.cpu_free_milli > node.cpu_milli)
     wrong(fmt::format("{} thousandths of a core free of {}", node.cpu_free_milli, node.cpu_milli));

@@ -19,7 +19,9 @@
 
 namespace exa {
 
-inline constexpr size_t kMostCards = 16;          // of one node
+inline constexpr size_t kMostCards = 16;                     // of one node
+inline constexpr int64_t kMostCpuMilli = int64_t{1} << 36U;  // of one node
+inline constexpr int64_t kMostMemoryBytes = int64_t{1} << 60U;
 inline constexpr int64_t kMostDevicesAsked = 64;  // of one node: 16 cards, MIG instances on them
 
 // A node as it is added to a fleet. `free` says what is left of each card: thousandths, or with

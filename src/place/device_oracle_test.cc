@@ -159,13 +159,16 @@ ExaTables exa_tables(const Rules& rules) {
   return tables;
 }
 
-int64_t exa_unfed(const ExaTables& tables, const std::vector<int64_t>& cards, int64_t cpu) {
+int64_t exa_unfed(const ExaTables& tables, const Plain& at, const std::vector<int64_t>& cards,
+                  int64_t cpu) {
   int64_t hungry = 0;
   for (const int64_t free : cards)
     hungry += (9 * int64_t{tables.value.at(static_cast<size_t>(free))} + free * 1000) / 10;
   const auto short_of = [&](int64_t percent) {
-    const auto per_device = static_cast<int64_t>(tables.per_device);
-    const int64_t slope = int64_t{1'000'000} * 1024 * 100 / (per_device * percent);
+    int64_t wanted = static_cast<int64_t>(tables.per_device) * percent;
+    if (!cards.empty())
+      wanted = std::min(wanted, at.node.cpu_milli / static_cast<int64_t>(cards.size()) * 90);
+    const int64_t slope = int64_t{1'000'000} * 1024 * 100 / wanted;
     return std::max<int64_t>(0, hungry - cpu * slope / 1024);
   };
   return short_of(37) / 2 + short_of(92);
@@ -177,7 +180,8 @@ int64_t exa_loss(const ExaTables& tables, const Plain& at, const DeviceAsk& ask,
   std::vector<int64_t> before = at.cards;
   for (const int64_t free : before) loss += tables.value.at(static_cast<size_t>(free));
   for (const int64_t free : after) loss -= tables.value.at(static_cast<size_t>(free));
-  loss += exa_unfed(tables, after, at.cpu - ask.cpu_milli) - exa_unfed(tables, before, at.cpu);
+  loss +=
+      exa_unfed(tables, at, after, at.cpu - ask.cpu_milli) - exa_unfed(tables, at, before, at.cpu);
   if (ask.devices > 0) loss += std::llround(300'000 * tables.pressure.at(at.node.model));
   return loss / 64;
 }

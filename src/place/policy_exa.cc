@@ -8,7 +8,8 @@
 //   650 and 350 thousandths left it sees what best fit does not: which of them will be filled.
 // - U: the free share that wants cpu, nine parts by value and one part by size. rho_1 and rho_2 are
 //   0.37 and 0.92 of the cpu that the mix's device asks need per device, w = 1/2 and 1: below the
-//   second a node is short for the typical ask, below the first even for the frugal ones.
+//   second a node is short for the typical ask, below the first even for the frugal ones. Neither
+//   is more than 0.9 of what the node has: an empty node is never short.
 // - Asks for devices pay for scarce models: 0.3 of a device times the model's pressure, its part of
 //   what the asks name over its part of the capacity.
 //
@@ -28,7 +29,9 @@ constexpr int64_t kGrain = 64;          // costs closer than 64 millionths of a 
 constexpr int64_t kScarcity = 300'000;  // millionths per unit of pressure
 constexpr int64_t kFrugalPercent = 37;  // of the mean cpu per device
 constexpr int64_t kTypicalPercent = 92;
-constexpr unsigned kSlopeBits = 10;  // slopes are kept in 1/1024
+constexpr int64_t kMostPercent = 90;              // of the cpu per device that a node has
+constexpr int64_t kSteepest = int64_t{1} << 26U;  // times the largest node's cpu fits 63 bits
+constexpr unsigned kSlopeBits = 10;               // slopes are kept in 1/1024
 
 class Exa final : public DevicePolicy {
  public:
@@ -55,6 +58,12 @@ class Exa final : public DevicePolicy {
     int64_t hungry = 0;  // U above
   };
 
+  // What a thousandth of a core feeds on nodes of one kind, in 1/1024 millionths of a device.
+  struct Feeds {
+    int64_t frugal = 0;
+    int64_t typical = 0;
+  };
+
   Worth worth_of(const NodeClass& node) const {
     if (mig_[node.kind] != 0)
       return {node.free_milli * int64_t{1000}, node.free_milli * int64_t{1000}};
@@ -66,9 +75,9 @@ class Exa final : public DevicePolicy {
     return worth;
   }
 
-  int64_t unfed(int64_t hungry, int64_t cpu) const {
-    const int64_t frugal = hungry - (cpu * frugal_slope_ >> kSlopeBits);
-    const int64_t typical = hungry - (cpu * typical_slope_ >> kSlopeBits);
+  static int64_t unfed(const Feeds& feeds, int64_t hungry, int64_t cpu) {
+    const int64_t frugal = hungry - (cpu * feeds.frugal >> kSlopeBits);
+    const int64_t typical = hungry - (cpu * feeds.typical >> kSlopeBits);
     return std::max<int64_t>(frugal, 0) / 2 + std::max<int64_t>(typical, 0);
   }
 
@@ -78,6 +87,7 @@ class Exa final : public DevicePolicy {
   }
 
   Offered price_whole(const AskShape& ask, const NodeClass& node) const {
+    const Feeds& feeds = feeds_[node.kind];
     const Worth before = worth_of(node);
     const uint8_t card = fullest_card(ask, node);
     Worth after = before;
@@ -93,21 +103,22 @@ class Exa final : public DevicePolicy {
       }
     }
     const int64_t loss =
-        before.value - after.value + unfed(after.hungry, node.cpu_free - ask.cpu_milli) -
-        unfed(before.hungry, node.cpu_free) + (ask.devices > 0 ? scarcity_[node.kind] : 0);
+        before.value - after.value + unfed(feeds, after.hungry, node.cpu_free - ask.cpu_milli) -
+        unfed(feeds, before.hungry, node.cpu_free) + (ask.devices > 0 ? scarcity_[node.kind] : 0);
     return {grains(loss), left_over(ask, node), card};
   }
 
   Offered price_share(const AskShape& ask, const NodeClass& node) const {
+    const Feeds& feeds = feeds_[node.kind];
     const Worth before = worth_of(node);
     const int64_t cpu = node.cpu_free - ask.cpu_milli;
-    const int64_t base = scarcity_[node.kind] - unfed(before.hungry, node.cpu_free);
+    const int64_t base = scarcity_[node.kind] - unfed(feeds, before.hungry, node.cpu_free);
     Offered offered{std::numeric_limits<int32_t>::max(), left_over(ask, node), 0};
     for_each_card(ask, node, [&](uint8_t card) {
       const uint16_t free = node.cards[card];
       const auto left = static_cast<size_t>(free - ask.share_milli);
       const int64_t hungry = before.hungry + hunger_[left] - hunger_[free];
-      const int32_t cost = grains(base + value_[free] - value_[left] + unfed(hungry, cpu));
+      const int32_t cost = grains(base + value_[free] - value_[left] + unfed(feeds, hungry, cpu));
       if (cost < offered.cost) {
         offered.cost = cost;
         offered.card = card;
@@ -130,29 +141,33 @@ class Exa final : public DevicePolicy {
   }
 
   void learn_slopes(const DeviceFleet& fleet, const AskMix& mix) {
-    int64_t cpu = 0;
-    int64_t milli = 0;
-    for (const auto& [kind, count] : mix.counts()) {
-      if (kind.devices == 0) continue;
-      cpu += kind.cpu_milli * count;
-      milli += kind.devices * kind.share_milli * count;
-    }
+    double cpu = 0;  // sums of whole numbers, exact as far as it matters
+    double milli = 0;
+    const auto add = [&](int64_t more_cpu, int64_t more_milli, int64_t count) {
+      cpu += static_cast<double>(more_cpu) * static_cast<double>(count);
+      milli += static_cast<double>(more_milli) * static_cast<double>(count);
+    };
+    for (const auto& [kind, count] : mix.counts())
+      if (kind.devices > 0) add(kind.cpu_milli, kind.devices * kind.share_milli, count);
     if (milli == 0) {  // nothing asked for yet: take the fleet's own proportion
       for (const uint32_t id : fleet.live_classes()) {
         const NodeClass& node = fleet.node_class(id);
         const DeviceKind& kind = fleet.kinds()[node.kind];
-        if (kind.cards == 0) continue;
-        cpu += kind.cpu_milli * node.members;
-        milli += kind.cards * kWholeDevice * node.members;
+        if (kind.cards > 0) add(kind.cpu_milli, kind.cards * kWholeDevice, node.members);
       }
     }
     // cpu that a device wants, in thousandths of a core per device; at least one core in a thousand
-    const int64_t per_device = milli == 0 ? 1000 : std::max<int64_t>(cpu * 1000 / milli, 1);
-    const auto slope = [&](int64_t percent) {
-      return (kMicro << kSlopeBits) * 100 / (per_device * percent);
-    };
-    frugal_slope_ = slope(kFrugalPercent);
-    typical_slope_ = slope(kTypicalPercent);
+    const int64_t per_device =
+        milli == 0 ? kWholeDevice : std::max<int64_t>(static_cast<int64_t>(cpu * 1000 / milli), 1);
+    feeds_.clear();
+    for (const DeviceKind& kind : fleet.kinds()) {
+      const int64_t has = kind.cards == 0 ? per_device * 100 : kind.cpu_milli / kind.cards;
+      const auto slope = [&](int64_t percent) {
+        const int64_t wanted = std::min(per_device * percent, has * kMostPercent);
+        return std::min((kMicro << kSlopeBits) * 100 / std::max<int64_t>(wanted, 1), kSteepest);
+      };
+      feeds_.push_back({slope(kFrugalPercent), slope(kTypicalPercent)});
+    }
   }
 
   void learn_pressure(const DeviceFleet& fleet, const AskMix& mix) {
@@ -195,8 +210,7 @@ class Exa final : public DevicePolicy {
 
   CardValue value_{};
   CardValue hunger_{};
-  int64_t frugal_slope_ = 0;
-  int64_t typical_slope_ = 0;
+  std::vector<Feeds> feeds_;       // by kind
   std::vector<int64_t> scarcity_;  // by kind, millionths
   std::vector<uint8_t> mig_;       // by kind
 };

@@ -12,7 +12,6 @@ namespace exa {
 namespace {
 
 constexpr size_t kMostProblems = 200;
-constexpr int64_t kMostAmount = int64_t{1} << 40;  // of any column: far more than any machine has
 
 // The rows of one file by column name, and what is wrong with them.
 class Table {
@@ -55,7 +54,7 @@ class Table {
                                   : cells_[static_cast<size_t>(found - header_.begin())];
   }
 
-  int64_t amount(std::string_view column, int64_t most = kMostAmount) {
+  int64_t amount(std::string_view column, int64_t most) {
     const Result<int64_t> read = parse_count(cell(column), column);
     if (read && *read <= most) return *read;
     wrong(read ? fmt::format("{} {} is more than {}", column, *read, most) : read.error().message);
@@ -125,10 +124,10 @@ class Table {
 
 DeviceAsk ask_of(Table& table) {
   DeviceAsk ask;
-  ask.cpu_milli = table.amount("cpu_milli");
-  ask.memory_bytes = table.amount("memory_mib") * kMiB;
+  ask.cpu_milli = table.amount("cpu_milli", kMostCpuMilli);
+  ask.memory_bytes = table.amount("memory_mib", kMostMemoryBytes / kMiB) * kMiB;
   ask.devices = table.amount("num_gpu", kMostCards);
-  const int64_t share = table.amount("gpu_milli");
+  const int64_t share = table.amount("gpu_milli", kMostCpuMilli);
   if (table.row_is_bad()) return ask;
   if (ask.devices == 0 && share != 0)
     table.wrong(fmt::format("gpu_milli {} with num_gpu 0", share));
@@ -164,8 +163,9 @@ Result<std::vector<DeviceNode>> read_trace_nodes(std::string_view text, std::str
       node.name = table.text("sn");
       if (!names.insert(node.name).second)
         table.wrong(fmt::format("node {} stands twice", printable(node.name)));
-      node.cpu_milli = node.cpu_free_milli = table.amount("cpu_milli");
-      node.memory_bytes = node.memory_free_bytes = table.amount("memory_mib") * kMiB;
+      node.cpu_milli = node.cpu_free_milli = table.amount("cpu_milli", kMostCpuMilli);
+      node.memory_bytes = node.memory_free_bytes =
+          table.amount("memory_mib", kMostMemoryBytes / kMiB) * kMiB;
       node.cards = table.amount("gpu", kMostCards);
       node.model = std::string(table.cell("model"));
       if (!is_valid_utf8(node.model)) table.wrong("model is not UTF-8");
@@ -229,7 +229,7 @@ Result<std::vector<TracePod>> read_arrivals(std::string_view text, std::string_v
   int64_t last = -1;
   if (table.readable())
     table.each([&] {
-      const int64_t sequence = table.amount("seq");
+      const int64_t sequence = table.amount("seq", INT64_MAX);
       if (sequence <= last)
         table.wrong(fmt::format("seq {} after {}: it must ascend", sequence, last));
       last = sequence;
