@@ -160,6 +160,7 @@ class Exa final : public DevicePolicy {
     const int64_t per_device =
         milli == 0 ? kWholeDevice : std::max<int64_t>(static_cast<int64_t>(cpu * 1000 / milli), 1);
     feeds_.clear();
+    feeds_.reserve(fleet.kinds().size());
     for (const DeviceKind& kind : fleet.kinds()) {
       const int64_t has = kind.cards == 0 ? per_device * 100 : kind.cpu_milli / kind.cards;
       const auto slope = [&](int64_t percent) {
