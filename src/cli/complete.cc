@@ -203,7 +203,7 @@ class Completion {
   }
 
   std::set<std::string> values(const Param& param, std::string prefix) {
-    if (param.kind == Kind::file) return {":files"};
+    if (param.kind == Kind::file || param.kind == Kind::path) return {":files"};
     std::set<std::string> found;
     const std::string typed = last_.substr(std::min(prefix.size(), last_.size()));
     std::vector<std::string_view> given;

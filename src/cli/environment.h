@@ -25,6 +25,7 @@ struct Environment {
   // The content of a file, or of standard input for "-", up to `most` bytes.
   std::function<Result<std::string>(const std::string& path, size_t most)> read_file;
   std::function<std::optional<std::string>(const char* name)> variable;
+  std::function<std::string()> working_folder;
   Clock clock;
 
   bool in_is_terminal = false;
