@@ -304,8 +304,29 @@ TEST(Formats, AnEmptyCsvListStillHasItsHeader) {
 TEST(Formats, NamesCarryTheirVersion) {
   EXPECT_EQ(shown(kProfiles, "hardware_profile.list", Format::name),
             "small@3\ntrain-2gpu@1\nodd\n");
-  EXPECT_THAT(shown(R"({"items":[{"index":1}]})", "audit.list", Format::name),
-              HasSubstr("has no names"));
+}
+
+// A script that asks with -o name learns from the exit code what it learns with any other format.
+TEST(Formats, WhatHasNoNamesPrintsNothingAndIsNoError) {
+  for (const char* body : {R"({"items":[{"index":1}]})", R"({"ok":true,"size":3})"}) {
+    Reply reply;
+    reply.body = body;
+    const auto rendered = render(reply, "audit.verify", {Format::name, {}, {}});
+    ASSERT_TRUE(rendered) << rendered.error().message;
+    EXPECT_EQ(rendered->out, "");
+    EXPECT_THAT(rendered->hint, HasSubstr("has no names"));
+  }
+}
+
+TEST(Formats, AListThatStopsAtItsLimitSaysSoInEveryFormat) {
+  Reply reply;
+  reply.body = R"({"items":[{"name":"a"}],"next_cursor":"djE6YQ"})";
+  for (const Format format : {Format::table, Format::name, Format::jsonl, Format::csv}) {
+    for (const char* route : {"hardware_profile.list", "unknown.route"}) {
+      EXPECT_EQ(render(reply, route, {format, {}, {}}).value().hint,
+                "There is more: --cursor djE6YQ");
+    }
+  }
 }
 
 TEST(Formats, YamlReadsLikeTheJson) {

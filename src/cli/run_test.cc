@@ -175,8 +175,8 @@ TEST(CommandLine, TyposSuggestAndNeverRun) {
       {{"hardware", "profile", "show"}, "NAME: is missing"},
       {{"hardware", "profile", "show", ""}, "NAME: is empty"},
       {{"hardware", "profile", "show", "a", "--version"}, "--version needs a value"},
-      {{"hardware", "profile", "show", "a", "--version", "--json"},
-       "--version: needs a value, and --json is a flag; write --version=--json if"},
+      {{"hardware", "profile", "show", "a", "--version", "--quiet"},
+       "--version: needs a value, and --quiet is a flag; write --version=--quiet if"},
       {{"hardware", "profile", "show", "a", "--version", "1", "--version", "2"},
        "--version: is given twice"},
       {{"cluster", "list", "--yes"}, "--yes: there is no such flag here"},
@@ -200,7 +200,7 @@ TEST(CommandLine, TyposSuggestAndNeverRun) {
 TEST(CommandLine, EmptyValuesAreNoValues) {
   const Typo kEmpty[] = {
       {{"cluster", "list", "--data", ""}, "--data: is empty"},
-      {{"cluster", "list", "--data="}, "--data= needs a value"},
+      {{"cluster", "list", "--data="}, "--data: needs a value"},
       {{"hardware", "profile", "list", "--project", ""}, "--project: is empty"},
       {{"hardware", "profile", "resolve", "a", "--cluster", ""}, "--cluster: is empty"},
       {{"cluster", "discover", "hpc", "--from", ""}, "--from: is empty"},
