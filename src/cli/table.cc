@@ -55,7 +55,7 @@ constexpr size_t kNarrowest = 24;
 constexpr size_t kBetween = 2;
 
 // Which columns stay: the most needed first, each if it still fits. One that is too wide does not
-// drive out the narrow ones after it; one without a single value drives out none.
+// drive out the narrow ones after it; one without a single value stays only where all others do.
 std::vector<size_t> fitting(const std::vector<Column>& columns, const std::vector<size_t>& widths,
                             const std::vector<bool>& filled, size_t most) {
   constexpr int kLast = 1000;
@@ -67,9 +67,14 @@ std::vector<size_t> fitting(const std::vector<Column>& columns, const std::vecto
   std::ranges::stable_sort(by_need, {}, need);
   std::vector<size_t> kept;
   size_t used = 0;
+  bool dropped = false;
   for (const size_t i : by_need) {
     const size_t with = used + widths[i] + (kept.empty() ? 0 : kBetween);
-    if (need(i) != 0 && most != 0 && with > most) continue;
+    const bool too_wide = need(i) != 0 && most != 0 && with > most;
+    if (too_wide || (dropped && need(i) >= kLast)) {
+      dropped = true;
+      continue;
+    }
     kept.push_back(i);
     used = with;
   }

@@ -97,10 +97,11 @@ Row empty_row(const Key& key) {
 void add_cards(std::map<Key, Row>& rows, const Node& node, const CardSet& cards) {
   const std::string& model = cards.model.empty() ? cards.reported : cards.model;
   const std::vector<Counted> offers = offers_of(cards);
-  // Offers are cut from the same cards: one row shows them.
-  auto showing = std::ranges::find(offers, Sharing::whole,
-                                   [](const Counted& one) { return one.offer.sharing; });
-  if (showing == offers.end()) showing = offers.begin();
+  // Offers are cut from the same cards: the row that stands first shows them, which is that of
+  // whole cards where there are any.
+  const auto showing = std::ranges::min_element(offers, {}, [](const Counted& one) {
+    return std::pair(one.offer.sharing, one.offer.mig_profile);
+  });
   for (auto one = offers.begin(); one != offers.end(); ++one) {
     const Key key(cards.family, model, one->offer.sharing, one->offer.mig_profile);
     Row& row = rows.try_emplace(key, empty_row(key)).first->second;
