@@ -126,6 +126,12 @@ TEST(Registry, AfterAFailedLookNothingIsSaidOfNow) {
   EXPECT_TRUE(resolved(exa).at("fits_now").at("fits").is_bool());
   exa.probe = [] { return fail(Code::probe_failed, "connection refused"); };
   exa.call("cluster.discover", {{"name", "hpc"}});
+  // also where no look ever saw anything
+  exa.ask("cluster.add", {{"name", "new"}, {"kind", "slurm"}});
+  exa.call("cluster.discover", {{"name", "new"}});
+  EXPECT_THAT(to_text(exa.ask("hardware_profile.resolve", {{"name", "eight"}, {"cluster", "new"}})
+                          .at("remarks")),
+              HasSubstr("connection refused"));
   const json::value answer = resolved(exa);
   EXPECT_TRUE(answer.at("fits_now").at("fits").is_null());
   EXPECT_THAT(to_text(answer.at("remarks")),

@@ -264,15 +264,16 @@ Resolution resolve(const ResolveInput& input) {
   Resolution answer;
   answer.target = input.target;
   answer.resources = ask_of(input.shape);
+  if (const auto& failed = input.seen.failed)
+    answer.remarks.push_back(
+        fmt::format("the last look failed at {}: {}", format_rfc3339(failed->at), failed->why));
   if (input.target.empty() || input.seen.fleet == nullptr) {
     leave_unchecked(input, input.target.empty() ? Cause::no_target : Cause::no_snapshot, answer);
     return answer;
   }
   answer.seen = seen_of(input);
-  answer.remarks = texts_of(input.seen.fleet->unread);
-  if (const auto& failed = input.seen.failed)
-    answer.remarks.push_back(
-        fmt::format("the last look failed at {}: {}", format_rfc3339(failed->at), failed->why));
+  for (std::string& text : texts_of(input.seen.fleet->unread))
+    answer.remarks.push_back(std::move(text));
   const Comparisons comparisons = compare(input.shape, *input.seen.fleet);
   const Fit found = fit(input.shape, *input.seen.fleet, comparisons);
   if (found.nodes < input.shape.nodes)

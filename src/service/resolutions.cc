@@ -119,9 +119,13 @@ Result<Resolution> resolve_on(Transaction& tx, const Shape& shape, const std::st
   if (cluster_name.empty()) return resolve({shape, "", {}, minutes(15), now});
   EXA_ASSIGN(const Cluster cluster, find_cluster(tx, cluster_name));
   EXA_ASSIGN(const auto head, newest_snapshot(tx, cluster));
-  if (!head) return resolve({shape, cluster.name, {}, cluster.max_age, now});
-  EXA_ASSIGN(const Inventory inventory, load_inventory(tx, head->id));
   EXA_ASSIGN(const auto failure, failure_since(tx, cluster));
+  if (!head) {
+    Observation nothing;
+    if (failure) nothing.failed = {failure->at, failure->message};
+    return resolve({shape, cluster.name, std::move(nothing), cluster.max_age, now});
+  }
+  EXA_ASSIGN(const Inventory inventory, load_inventory(tx, head->id));
   return resolve_seen(shape, cluster, *head, build_fleet(inventory), now, failure);
 }
 
