@@ -1,4 +1,5 @@
 // Rows and handlers of `exa audit …` and `exa project …`.
+#include "api/cursor.h"
 #include "api/handlers.h"
 #include "base/quantity.h"
 #include "profile/validate.h"
@@ -14,16 +15,20 @@ std::optional<std::string> text_if_given(const Call& call, std::string_view key)
 }
 
 Result<Reply> list(Service& service, const Call& call) {
+  constexpr std::string_view kList = "audit";
   ListAudit what;
   what.limit = call.integer("limit", 50);
   if (call.has("cursor")) {
-    EXA_ASSIGN(what.before, parse_count(call.text("cursor"), "the cursor"));
+    EXA_ASSIGN(const std::string place, place_of_cursor(kList, call.text("cursor")));
+    EXA_ASSIGN(what.before, parse_count(place, "the cursor"));
   }
   what.actor = call.text("actor");
   what.action = call.text("action");
   what.outcome = call.text("outcome");
   what.name = call.text("object");
-  return reply_of(list_audit(service, what));
+  EXA_ASSIGN(Answer page, list_audit(service, what));
+  close_cursor(page.body, kList);
+  return reply_of(std::move(page));
 }
 
 Result<Reply> verify(Service& service, const Call& call) {
@@ -33,7 +38,7 @@ Result<Reply> verify(Service& service, const Call& call) {
 }
 
 Result<Reply> recover(Service& service, const Call& call) {
-  return reply_of(service.recover_audit(call.caller, call.text("reason")));
+  return reply_of(recover_log(service, call.caller, call.text("reason")));
 }
 
 Result<Reply> export_log(Service& service, const Call&) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "audit/digest.h"
+#include "base/boolean.h"
 #include "base/quantity.h"
 #include "base/text.h"
 #include "base/time.h"
@@ -59,8 +60,7 @@ json::value value_of(const Param& param, const std::string& text) {
       return json::value(text);
     case Kind::flag:
     case Kind::saved:
-      if (text.empty() || text == "true" || text == "1") return true;
-      if (text == "false" || text == "0") return false;
+      if (const auto given = parse_boolean(text)) return *given;
       return json::value(text);
     case Kind::csv: {
       json::array list;

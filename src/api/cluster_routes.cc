@@ -21,19 +21,24 @@ Param body_text(std::string_view name, std::string_view flag, std::string_view h
   return {.name = name, .in = In::body, .flag = flag, .help = help};
 }
 
+// Kept with the cluster and read again at every look, wherever that is asked for.
+Param body_path(std::string_view name, std::string_view flag, std::string_view help) {
+  return {.name = name, .in = In::body, .kind = Kind::path, .flag = flag, .help = help};
+}
+
 const std::vector<AddressParam>& address_params() {
   using enum ClusterKind;
   static const std::vector<AddressParam> table = {
       {body_text("ssh", "--ssh", "reach it through ssh: [user@]host"),
        &ClusterAddress::ssh,
        {host, slurm, flux}},
-      {body_text("ssh_identity", "--ssh-identity", "private key file for ssh"),
+      {body_path("ssh_identity", "--ssh-identity", "private key file for ssh"),
        &ClusterAddress::ssh_identity,
        {host, slurm, flux}},
       {body_text("slurmrestd", "--slurmrestd", "ask slurmrestd: unix:/path or http(s)://host:port"),
        &ClusterAddress::slurmrestd,
        {slurm}},
-      {body_text("kubeconfig", "--kubeconfig",
+      {body_path("kubeconfig", "--kubeconfig",
                  "kubeconfig file (default $KUBECONFIG, ~/.kube/config)"),
        &ClusterAddress::kubeconfig,
        {kubernetes}},
@@ -43,16 +48,16 @@ const std::vector<AddressParam>& address_params() {
       {body_text("server", "--server-url", "API server instead of a kubeconfig: https://host:port"),
        &ClusterAddress::server,
        {kubernetes}},
-      {body_text("ca_file", "--ca-file", "certificate authority of the API server"),
+      {body_path("ca_file", "--ca-file", "certificate authority of the API server"),
        &ClusterAddress::ca_file,
        {kubernetes}},
-      {body_text("token_file", "--token-file", "file with a token (Kubernetes, slurmrestd)"),
+      {body_path("token_file", "--token-file", "file with a token (Kubernetes, slurmrestd)"),
        &ClusterAddress::token_file,
        {kubernetes, slurm}},
-      {body_text("client_cert_file", "--client-cert-file", "client certificate file"),
+      {body_path("client_cert_file", "--client-cert-file", "client certificate file"),
        &ClusterAddress::client_cert_file,
        {kubernetes}},
-      {body_text("client_key_file", "--client-key-file", "key file of the client certificate"),
+      {body_path("client_key_file", "--client-key-file", "key file of the client certificate"),
        &ClusterAddress::client_key_file,
        {kubernetes}},
   };

@@ -1,6 +1,7 @@
 // Rows and handlers of `exa hardware profile …` (requirement "CLI surface").
 #include <fmt/format.h>
 
+#include "api/cursor.h"
 #include "api/handlers.h"
 #include "base/text.h"
 #include "profile/validate.h"
@@ -131,11 +132,17 @@ Result<Reply> set(Service& service, const Call& call) {
 }
 
 Result<Reply> list(Service& service, const Call& call) {
+  constexpr std::string_view kList = "profiles";
   ListProfiles what;
-  what.page = {call.text("project"), call.text("cursor"), call.integer("limit", 50)};
+  what.page = {call.text("project"), "", call.integer("limit", 50)};
+  if (call.has("cursor")) {
+    EXA_ASSIGN(what.page.after, place_of_cursor(kList, call.text("cursor")));
+  }
   // `any` as a filter means those that list it or any: the same rule
   what.applicability = surface_arg(call, "applicability");
-  return reply_of(list_profiles(service, what));
+  EXA_ASSIGN(Answer page, list_profiles(service, what));
+  close_cursor(page.body, kList);
+  return reply_of(std::move(page));
 }
 
 Result<Reply> show(Service& service, const Call& call) {

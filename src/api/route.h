@@ -34,6 +34,7 @@ enum class Kind {
   csv,       // comma-separated; a JSON list in a body
   choice,    // one of `choices`
   duration,  // "15m"
+  path,      // a file on the machine that will read it; the command line makes it absolute
   file,      // command line: a path whose content is sent ("-": standard input); API: the content
   saved,     // command line: a path where the reply's text of this name is written; API: true asks
              // for that text

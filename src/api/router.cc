@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "api/call.h"
+#include "base/boolean.h"
 #include "service/service.h"
 
 namespace exa {
@@ -30,7 +31,7 @@ json::object known_args(const Matched& matched, const Request& request) {
 
 bool asks_for_dry_run(const Request& request) {
   return std::ranges::any_of(request.query, [](const auto& pair) {
-    return pair.first == "dry_run" && pair.second != "false" && pair.second != "0";
+    return pair.first == "dry_run" && parse_boolean(pair.second).value_or(false);
   });
 }
 

@@ -90,6 +90,8 @@ std::string_view name(Kind kind) {
       return "choice";
     case Kind::duration:
       return "duration";
+    case Kind::path:
+      return "path";
     case Kind::file:
       return "file";
     case Kind::saved:

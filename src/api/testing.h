@@ -59,6 +59,14 @@ class TestExa {
     EXPECT_LT(reply.status, 300) << route << ": " << reply.body;
     return parse_json(reply.body, "reply", tool_output_limits()).value();
   }
+  // What somebody does who can write the database and goes around exa.
+  void tamper(const std::string& statement) {
+    const auto done = store_->write([&](Transaction& tx) -> Result<void> {
+      EXA_TRY(tx.change(statement));
+      return {};
+    });
+    EXPECT_TRUE(done) << statement << ": " << done.error().message;
+  }
   int64_t audit_size() { return ask("audit.verify", {}).at("size").to_number<int64_t>(); }
 
   Time now = parse_rfc3339("2026-11-30T12:00:00Z").value();

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -60,6 +61,10 @@ Result<void> sync_folder(const std::string& path) {
   return {};
 }
 
+// A name of its own: what somebody keeps beside the file ("checkpoint.backup") is never a draft.
+constexpr std::string_view kDraft = ".draft.";
+constexpr std::string_view kDraftLetters = "XXXXXX";
+
 // A file under a temporary name in the folder of `path`, complete and synced; removed unless kept.
 class Draft {
  public:
@@ -71,7 +76,7 @@ class Draft {
   Draft& operator=(const Draft&) = delete;
 
   Result<void> write(const std::string& path, std::string_view bytes, mode_t mode) {
-    std::string name = path + ".XXXXXX";
+    std::string name = fmt::format("{}{}{}", path, kDraft, kDraftLetters);
     const Descriptor fd(::mkostemp(name.data(), O_CLOEXEC));  // O_EXCL, mode 0600
     if (!fd.is_open()) return write_failure("create", path, errno);
     name_ = std::move(name);
@@ -100,7 +105,21 @@ class Draft {
   std::string name_;
 };
 
+// Drafts that a process left when it was killed. Whoever replaces the file is the only one that
+// writes it, so none of them is in use.
+void remove_left_drafts(const std::string& path) {
+  const std::filesystem::path file(path);
+  const std::string prefix = fmt::format("{}{}", file.filename().string(), kDraft);
+  std::error_code ignored;  // an untidy folder is no reason to refuse
+  for (const auto& entry : std::filesystem::directory_iterator(folder_of(path), ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(prefix) && name.size() == prefix.size() + kDraftLetters.size())
+      std::filesystem::remove(entry.path(), ignored);
+  }
+}
+
 Result<void> replace_file(const std::string& path, std::string_view bytes, mode_t mode) {
+  remove_left_drafts(path);
   Draft draft;
   EXA_TRY(draft.write(path, bytes, mode));
   return draft.replace(path);

@@ -121,6 +121,16 @@ TEST_F(KeyFile, ACheckpointReplacesTheOneBefore) {
   EXPECT_EQ(mode(path("checkpoint")), 0644);
 }
 
+TEST_F(KeyFile, DraftsOfAKilledProcessAreRemovedAndNothingElse) {
+  write(path("checkpoint.draft.a1B2c3"), "half");
+  write(path("checkpoint.backup"), "kept");
+  write(path("audit.pub.draft.a1B2c3"), "another file's");
+  ASSERT_TRUE(write_checkpoint_file(path("checkpoint"), "text\n"));
+  EXPECT_FALSE(fs::exists(path("checkpoint.draft.a1B2c3")));
+  EXPECT_TRUE(fs::exists(path("checkpoint.backup")));
+  EXPECT_EQ(files(), 3);
+}
+
 TEST_F(KeyFile, AFailedWriteLeavesTheOldFileAlone) {
   ASSERT_TRUE(write_checkpoint_file(path("checkpoint"), "kept\n"));
   const std::string inside = path("checkpoint") + "/below-a-file";

@@ -202,8 +202,8 @@ Verdict LogReplay::verdict() {
   }
   verdict.ok = true;
   verdict.finding = Finding::consistent;
-  verdict.sentence =
-      fmt::format("{} agree with the checkpoint of size {}", plural(*matched_), *matched_);
+  verdict.sentence = fmt::format("{} {} with the checkpoint of size {}", plural(*matched_),
+                                 *matched_ == 1 ? "agrees" : "agree", *matched_);
   if (verdict.entries_after_checkpoint > 0) {
     verdict.sentence +=
         fmt::format("; {} after it not signed yet", plural(verdict.entries_after_checkpoint));

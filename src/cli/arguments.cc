@@ -1,9 +1,11 @@
 #include "cli/arguments.h"
 
 #include <charconv>
+#include <filesystem>
 
 #include <fmt/format.h>
 
+#include "base/boolean.h"
 #include "base/text.h"
 
 namespace exa {
@@ -48,13 +50,19 @@ json::value value_of(const Param& param, const std::string& text) {
     case Kind::decimal:
       return is_plain_decimal(text) ? number_from_text(text) : json::value(text);
     case Kind::flag:
-      if (text == "true" || text == "false") return text == "true";
+      if (const auto given = parse_boolean(text)) return *given;
       return json::value(text);
     case Kind::csv:
       return list_of(text);
     default:
       return json::value(text);
   }
+}
+
+// It is kept and read again later, from wherever the next command is run.
+std::string absolute(const std::string& path, const Environment& environment) {
+  const std::filesystem::path folder = environment.working_folder();
+  return path.empty() || folder.empty() ? path : (folder / path).lexically_normal().string();
 }
 
 }  // namespace
@@ -66,6 +74,10 @@ Result<json::object> collect_arguments(const Invocation& invocation,
   for (const auto& [param, text] : invocation.values) {
     if (param->kind == Kind::saved) {
       args[param->name] = true;
+      continue;
+    }
+    if (param->kind == Kind::path) {
+      args[param->name] = absolute(text, environment);
       continue;
     }
     if (param->kind != Kind::file) {

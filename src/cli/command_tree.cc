@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "base/boolean.h"
 #include "base/text.h"
 #include "cli/errors.h"
 
@@ -132,6 +133,8 @@ class Line {
   }
 
   Result<Invocation> read(CommandTable commands) {
+    check_values();
+    if (!problems_.empty()) return fail(usage());
     std::vector<std::string> reversed(descent_.rest.rbegin(), descent_.rest.rend());
     try {
       app_.parse(reversed);
@@ -154,6 +157,53 @@ class Line {
     return param.kind == Kind::flag ? app_.add_flag(flag) : app_.add_option(flag);
   }
 
+  // Whether a flag of this command takes a value; nullopt: it has no such flag.
+  std::optional<bool> takes_value(std::string_view flag) const {
+    if (route_ != nullptr) {
+      const auto own = std::ranges::find(route_->params, flag, &Param::flag);
+      if (!flag.empty() && own != route_->params.end()) return own->kind != Kind::flag;
+    }
+    for (const GlobalFlag& global : global_flags(route_)) {
+      const auto names = split(global.names, ',');
+      if (std::ranges::find(names, flag) != names.end()) return global.takes_value;
+    }
+    return std::nullopt;
+  }
+
+  // CLI11 reads `--reason= --dry-run` and `--reason --dry-run` as the reason "--dry-run", and any
+  // text after `--yes=` as consent. So what a flag may carry is decided before it sees the words.
+  void check_values() {
+    const std::vector<std::string>& words = descent_.rest;
+    for (size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
+      const std::string flag(name_of_flag(words[i]));
+      const std::optional<bool> takes = takes_value(flag);
+      if (!takes) continue;
+      if (flag.size() != words[i].size()) {
+        check_attached(flag, words[i].substr(flag.size() + 1), *takes);
+      } else if (*takes && i + 1 < words.size()) {
+        const std::string& next = words[i + 1];
+        if (takes_value(name_of_flag(next))) {
+          problems_.push_back(
+              {flag,
+               fmt::format("needs a value, and {0} is a flag; write {1}={0} if that "
+                           "is the value",
+                           echoed(next), flag),
+               ""});
+        } else {
+          ++i;
+        }
+      }
+    }
+  }
+
+  void check_attached(const std::string& flag, const std::string& value, bool takes) {
+    if (takes && value.empty()) {
+      problems_.push_back({flag, "needs a value after the \"=\"", ""});
+    } else if (!takes && !parse_boolean(value)) {
+      problems_.push_back({flag, fmt::format("is true or false, not {}", in_quotes(value)), ""});
+    }
+  }
+
   // CLI11 names the option in its own way; the usual mistake deserves a plain sentence.
   std::string why(const CLI::Error& error) const {
     const std::string last = descent_.rest.empty() ? "" : descent_.rest.back();
@@ -169,14 +219,15 @@ class Line {
     for (size_t i = 0; i < rows.size(); ++i) {
       if (globals_[i]->count() == 0) continue;
       const std::string_view name = split(rows[i].names, ',').back();
+      const bool on = parse_boolean(text(i)).value_or(false);  // of those without a value
       if (name == "--output") read_format(*(output_ = text(i)));
-      if (name == "--json") read_json();
+      if (name == "--json" && on) read_json();
       if (name == "--data") read_data_folder(text(i));
-      if (name == "--no-color") globals.no_color = true;
-      if (name == "--quiet") globals.quiet = true;
-      if (name == "--help") globals.help = true;
-      if (name == "--yes") globals.yes = true;
-      if (name == "--version") globals.version = true;
+      if (name == "--no-color") globals.no_color = on;
+      if (name == "--quiet") globals.quiet = on;
+      if (name == "--help") globals.help = on;
+      if (name == "--yes") globals.yes = on;
+      if (name == "--version") globals.version = on;
     }
   }
 
@@ -208,9 +259,14 @@ class Line {
   Result<void> check_extras(CommandTable commands) {
     std::vector<std::string> flags;
     std::vector<std::string> words;
+    bool words_only = false;
     for (std::string& extra : app_.remaining()) {
-      if (extra == "--") continue;
-      (is_flag(extra) ? flags : words).push_back(std::move(extra));
+      if (extra == "--" && !words_only) {
+        words_only = true;
+        continue;
+      }
+      const bool flag = is_flag(extra) && !words_only;
+      (flag ? flags : words).push_back(std::move(extra));
     }
     for (const std::string& flag : flags) {
       problems_.push_back({echoed(name_of_flag(flag)), "there is no such flag here",
@@ -220,7 +276,11 @@ class Line {
     if (!flags.empty() || words.empty() || invocation_.globals.help) return {};
     if (route_ == nullptr) return fail(unknown_command(commands, descent_.words, words));
     for (const std::string& word : words) {
-      problems_.push_back({in_quotes(word), "is one word too many", ""});
+      problems_.push_back({in_quotes(word),
+                           words_only
+                               ? "is one word too many: after -- a flag is a word like any other"
+                               : "is one word too many",
+                           ""});
     }
     return {};
   }
@@ -229,8 +289,8 @@ class Line {
   // mean the same as no flag at all. Free text may be empty: that is how it is taken back.
   static bool needs_text(const Param& param) {
     constexpr std::array<std::string_view, 2> kFree = {"description", "reason"};
-    const bool text =
-        param.kind == Kind::text || param.kind == Kind::file || param.kind == Kind::saved;
+    const bool text = param.kind == Kind::text || param.kind == Kind::path ||
+                      param.kind == Kind::file || param.kind == Kind::saved;
     return param.in == In::path || (text && std::ranges::find(kFree, param.name) == kFree.end());
   }
 
@@ -366,7 +426,9 @@ std::vector<Child> children(CommandTable commands, std::string_view group) {
 bool asks_for_json(std::span<const std::string> words) {
   for (size_t i = 0; i < words.size(); ++i) {
     if (words[i] == "--") return false;
-    if (words[i] == "--json" || words[i] == "-ojson" || words[i] == "--output=json") return true;
+    constexpr std::array<std::string_view, 4> kWays = {"--json", "--json=true", "-ojson",
+                                                       "--output=json"};
+    if (std::ranges::find(kWays, words[i]) != kWays.end()) return true;
     const bool output = words[i] == "-o" || words[i] == "--output";
     if (output && i + 1 < words.size() && words[i + 1] == "json") return true;
   }

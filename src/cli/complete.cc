@@ -203,7 +203,9 @@ class Completion {
   }
 
   std::set<std::string> values(const Param& param, std::string prefix) {
-    if (param.kind == Kind::file || param.kind == Kind::saved) return {":files"};
+    if (param.kind == Kind::file || param.kind == Kind::path || param.kind == Kind::saved) {
+      return {":files"};
+    }
     std::set<std::string> found;
     const std::string typed = last_.substr(std::min(prefix.size(), last_.size()));
     std::vector<std::string_view> given;

@@ -27,6 +27,7 @@ struct Environment {
   // Replaces the file's content.
   std::function<Result<void>(const std::string& path, std::string_view content)> write_file;
   std::function<std::optional<std::string>(const char* name)> variable;
+  std::function<std::string()> working_folder;
   Clock clock;
 
   bool in_is_terminal = false;

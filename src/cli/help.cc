@@ -82,6 +82,7 @@ std::string_view value_word(const Param& param) {
       return "A,B";
     case Kind::duration:
       return "TIME";
+    case Kind::path:
     case Kind::file:
     case Kind::saved:
       return "FILE";

@@ -27,17 +27,28 @@ class NoStore : public Store {
   Error why_;
 };
 
+// Missing or without a byte, and no journal that could fill it.
+bool holds_nothing(const std::filesystem::path& database) {
+  const auto bytes = [](const std::filesystem::path& file) {
+    std::error_code unknown;
+    const auto size = std::filesystem::file_size(file, unknown);
+    return unknown ? 0 : size;
+  };
+  return bytes(database) == 0 && bytes(database.string() + "-wal") == 0;
+}
+
 std::unique_ptr<Store> store_in(const Result<std::filesystem::path>& folder, Duration lock_wait) {
   if (!folder) return std::make_unique<NoStore>(folder.error());
   // An audit checkpoint without a database: somebody removed what it vouches for. An empty store
   // would be a lie.
+  const std::filesystem::path database = *folder / "exa.db";
   std::error_code unknown;
-  if (std::filesystem::exists(*folder / "checkpoint", unknown) &&
-      !std::filesystem::exists(*folder / "exa.db", unknown)) {
+  if (std::filesystem::exists(*folder / "checkpoint", unknown) && holds_nothing(database)) {
+    const bool there = std::filesystem::exists(database, unknown);
     return std::make_unique<NoStore>(
         Error{.code = Code::store_damaged,
-              .message = fmt::format("{} is missing, but its audit checkpoint is there",
-                                     (*folder / "exa.db").string())});
+              .message = fmt::format("{} is {}, but its audit checkpoint is there",
+                                     database.string(), there ? "empty" : "missing")});
   }
   auto store = open_sqlite({.folder = *folder, .lock_wait = lock_wait});
   if (!store) return std::make_unique<NoStore>(store.error());

@@ -42,6 +42,32 @@ TEST(LocalServer, ABundleIsVerifiedWithoutADataFolder) {
   EXPECT_THAT(reply.body, HasSubstr("\"ok\": true"));
 }
 
+// A truncated file reads as a new database; what the checkpoint vouches for would seem never to
+// have been.
+TEST(LocalServer, AnEmptyDatabaseBesideACheckpointIsDamageAndNoEmptyRegistry) {
+  for (const bool removed : {false, true}) {
+    std::string pattern = testing::TempDir() + "exa-local-XXXXXX";
+    const std::filesystem::path folder = ::mkdtemp(pattern.data());
+    {
+      LocalServer server(folder, noon(), seconds(1));
+      ASSERT_LT(ask(server, "project.create", {{"name", "vision"}}).status, 400);
+    }
+    for (const char* journal : {"exa.db-wal", "exa.db-shm"})
+      std::filesystem::remove(folder / journal);
+    if (removed)
+      std::filesystem::remove(folder / "exa.db");
+    else
+      std::filesystem::resize_file(folder / "exa.db", 0);
+    for (const char* route : {"project.list", "audit.verify", "hardware_profile.list"}) {
+      LocalServer server(folder, noon(), seconds(1));
+      const Reply reply = ask(server, route, {});
+      EXPECT_EQ(reply.exit_code, info(Code::store_damaged).exit_code) << route << reply.body;
+      EXPECT_THAT(reply.body, HasSubstr("but its audit checkpoint is there"));
+    }
+    std::filesystem::remove_all(folder);
+  }
+}
+
 TEST(LocalServer, WhatNeedsTheStoreSaysThatThereIsNoFolder) {
   LocalServer server = without_folder();
   for (const char* route : {"hardware_profile.list", "audit.list", "cluster.list"}) {

@@ -73,6 +73,33 @@ std::string statuses_of(const json::value& value, Format format) {
   return join(each, ",");
 }
 
+// Units in use and in all, of whole devices where there are any; "?" for what was not said.
+std::string devices_of(const json::value& cards) {
+  if (!cards.is_array()) return "";
+  int64_t used = 0;
+  int64_t units = 0;
+  bool used_known = true;
+  bool any = false;
+  for (const json::value& set : cards.get_array()) {
+    const json::value* offers = find(set, "offers");
+    if (offers == nullptr || !offers->is_array()) continue;
+    for (const json::value& offer : offers->get_array()) {
+      const std::string_view sharing = text_or(offer, "sharing", "");
+      const json::value* of = find(offer, "units");
+      if ((sharing != "whole" && sharing != "unknown") || of == nullptr || !of->is_int64())
+        continue;
+      const json::value* taken = find(offer, "used");
+      const bool said = taken != nullptr && taken->is_int64();
+      used_known = used_known && said;
+      if (said) used += taken->get_int64();
+      units += of->get_int64();
+      any = true;
+    }
+  }
+  if (!any) return "";
+  return fmt::format("{}/{}", used_known ? std::to_string(used) : "?", units);
+}
+
 std::string cell(const json::value& item, const ViewColumn& column, const Rendering& how) {
   const json::value* value = at_pointer(item, column.pointer);
   if (value == nullptr) return "";
@@ -80,6 +107,7 @@ std::string cell(const json::value& item, const ViewColumn& column, const Render
   if (column.show == Show::milli && value->is_int64()) return format_milli(value->get_int64());
   if (column.show == Show::bytes && value->is_int64()) return format_bytes(value->get_int64());
   if (column.show == Show::short_number) return two_decimals(*value);
+  if (column.show == Show::devices) return devices_of(*value);
   if (column.show == Show::statuses) return statuses_of(*value, how.format);
   return plain(*value);
 }
@@ -192,16 +220,20 @@ std::string headline_of(const View& view, const json::value& body, const Renderi
   if (view.headline == nullptr) return {};
   std::string line = printable(view.headline(body));
   if (line.empty()) return {};
-  // the status word inside the sentence, in its colour
+  if (how.dry_run) line.insert(0, kDryRun);
+  if (view.wraps) line = wrap(line, how.screen.columns);
+  // the status word inside the sentence, in its colour, which takes no room
   const std::string status(text_or(body, "status", ""));
   const size_t at = status.empty() ? std::string::npos : line.find(": " + status);
   if (at != std::string::npos) {
     line.replace(at + 2, status.size(), painted(status, status, how.screen));
   }
-  if (how.dry_run) line.insert(0, kDryRun);
   line += '\n';
   if (view.below == nullptr) return line;
-  for (const std::string& more : view.below(body)) line += printable(more) + "\n";
+  for (const std::string& more : view.below(body)) {
+    const std::string text = printable(more);
+    line += (view.wraps ? wrap(text, how.screen.columns) : text) + "\n";
+  }
   return line;
 }
 
@@ -225,9 +257,15 @@ Rendered as_view(const json::value& body, const View& view, const Rendering& how
     result.out += lay_out(by_view(list->get_array(), table, how), how.screen);
   }
   if (result.out.empty()) result.hint = view.empty;
-  const std::string_view cursor = text_or(body, "next_cursor", "");
-  if (!cursor.empty()) result.hint = fmt::format("There is more: --cursor {}", cursor);
   return result;
+}
+
+// A list that stopped at its limit must not read as a whole one. The documents (JSON, YAML) carry
+// the cursor themselves.
+Rendered with_more(Rendered rendered, const json::value& body) {
+  const std::string_view cursor = text_or(body, "next_cursor", "");
+  if (!cursor.empty()) rendered.hint = fmt::format("There is more: --cursor {}", cursor);
+  return rendered;
 }
 
 Rendered by_shape(const json::value& body, const Rendering& how) {
@@ -294,11 +332,13 @@ std::string as_csv(const json::value& body, const View* view) {
   return out;
 }
 
-Result<Rendered> as_names(const json::value& body) {
+// What has no name is no mistake of whoever asked: how the command ended must not depend on the
+// format.
+Rendered as_names(const json::value& body) {
   Rendered result;
   for (const json::value* thing : things_of(body)) {
     const std::string_view name = text_or(*thing, "name", "");
-    if (name.empty()) return fail(Code::usage, "-o name: what this command prints has no names");
+    if (name.empty()) return {"", "What this command answers has no names."};
     const json::value* version = find(*thing, "version");
     const bool numbered = version != nullptr && version->is_int64();
     result.out += printable(name) + (numbered ? "@" + to_text(*version) : "") + "\n";
@@ -344,15 +384,17 @@ Result<Rendered> render(const Reply& reply, std::string_view route_id, const Ren
     case Format::yaml:
       return Rendered{to_yaml(body), ""};
     case Format::jsonl:
-      return Rendered{as_lines(body), ""};
+      return with_more({as_lines(body), ""}, body);
     case Format::csv:
-      return Rendered{as_csv(body, view), ""};
+      return with_more({as_csv(body, view), ""}, body);
     case Format::name:
-      return as_names(body);
+      return with_more(as_names(body), body);
     default:
-      return view == nullptr || (!view->record && view->tables.empty() && view->headline == nullptr)
-                 ? by_shape(body, how)
-                 : as_view(body, *view, how);
+      return with_more(
+          view == nullptr || (!view->record && view->tables.empty() && view->headline == nullptr)
+              ? by_shape(body, how)
+              : as_view(body, *view, how),
+          body);
   }
 }
 

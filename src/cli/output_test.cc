@@ -304,8 +304,75 @@ TEST(Formats, AnEmptyCsvListStillHasItsHeader) {
 TEST(Formats, NamesCarryTheirVersion) {
   EXPECT_EQ(shown(kProfiles, "hardware_profile.list", Format::name),
             "small@3\ntrain-2gpu@1\nodd\n");
-  EXPECT_THAT(shown(R"({"items":[{"index":1}]})", "audit.list", Format::name),
-              HasSubstr("has no names"));
+}
+
+// A script that asks with -o name learns from the exit code what it learns with any other format.
+TEST(Formats, WhatHasNoNamesPrintsNothingAndIsNoError) {
+  for (const char* body : {R"({"items":[{"index":1}]})", R"({"ok":true,"size":3})"}) {
+    Reply reply;
+    reply.body = body;
+    const auto rendered = render(reply, "audit.verify", {Format::name, {}, {}});
+    ASSERT_TRUE(rendered) << rendered.error().message;
+    EXPECT_EQ(rendered->out, "");
+    EXPECT_THAT(rendered->hint, HasSubstr("has no names"));
+  }
+}
+
+TEST(Formats, AListThatStopsAtItsLimitSaysSoInEveryFormat) {
+  Reply reply;
+  reply.body = R"({"items":[{"name":"a"}],"next_cursor":"djE6YQ"})";
+  for (const Format format : {Format::table, Format::name, Format::jsonl, Format::csv}) {
+    for (const char* route : {"hardware_profile.list", "unknown.route"}) {
+      EXPECT_EQ(render(reply, route, {format, {}, {}}).value().hint,
+                "There is more: --cursor djE6YQ");
+    }
+  }
+}
+
+TEST(Tables, AColumnWithoutAValueMakesRoomForOneWithValues) {
+  Table table;
+  table.columns = {{"NAME"}, {"EMPTY", 1}, {"MODEL", 2}};
+  table.rows = {{"n1", "", "A100-SXM4-80GB"}};
+  EXPECT_EQ(lay_out(table, {24, false}), "NAME  MODEL\nn1    A100-SXM4-80GB\n");
+  EXPECT_EQ(lay_out(table, {80, false}), "NAME  EMPTY  MODEL\nn1    -      A100-SXM4-80GB\n");
+  table.columns.push_back({"WIDE", 3});
+  table.rows[0].push_back(std::string(80, 'x'));
+  EXPECT_EQ(lay_out(table, {80, false}), "NAME  MODEL\nn1    A100-SXM4-80GB\n");
+}
+
+TEST(Tables, AListWithALongNameFitsTheScreen) {
+  const std::string name(50, 'n');
+  const std::string body = R"({"items":[{"name":")" + name +
+                           R"(","version":3,"accelerator_family":"intel-gaudi","gpu_count":16,)"
+                           R"("resolutions":[{"status":"unresolvable"}],)"
+                           R"("deprecated":{"redirect":"a-rather-long-replacement"}}]})";
+  Reply reply;
+  reply.body = body;
+  const auto shown_list = render(reply, "hardware_profile.list", {Format::table, {80, false}, {}});
+  ASSERT_TRUE(shown_list);
+  EXPECT_THAT(shown_list->out, HasSubstr(name));
+  EXPECT_THAT(shown_list->out, HasSubstr("unresolvable"));
+  for (const std::string_view line : split(shown_list->out, '\n'))
+    EXPECT_LE(display_width(line), 80U) << line;
+}
+
+TEST(Tables, SentencesWrapAtWholeWords) {
+  EXPECT_EQ(wrap("one two three", 80), "one two three");
+  EXPECT_EQ(wrap("one two three", 0), "one two three");
+  EXPECT_EQ(wrap("one two three four", 10), "one two\n  three\n  four");
+  const std::string reason = "a " + std::string(20, 'b');
+  EXPECT_EQ(wrap(reason, 10), "a\n  " + std::string(20, 'b'));
+}
+
+TEST(Tables, NodesShowTheirDevicesInUse) {
+  const char* body = R"({"name":"hpc","inventory":{"nodes":[
+    {"name":"n1","health":"usable","cards":[{"family":"nvidia","offers":[
+      {"sharing":"whole","units":8,"used":2},{"sharing":"mig","units":7,"used":1}]}]},
+    {"name":"n2","health":"usable","cards":[{"offers":[{"sharing":"whole","units":4}]}]},
+    {"name":"n3","health":"usable","cards":[]}]}})";
+  const std::string out = shown(body, "cluster.show", Format::table);
+  EXPECT_THAT(out, HasSubstr("2/8"));
+  EXPECT_THAT(out, HasSubstr("?/4"));
 }
 
 TEST(Formats, YamlReadsLikeTheJson) {

@@ -49,6 +49,48 @@ TEST(CommandLine, FlagsBecomeARequestByTheirKind) {
   EXPECT_THAT(shell.err, HasSubstr("Dry run: nothing was changed."));
 }
 
+// A variable of a script that is not set must not make the next word the value: here a dry run
+// would become a change.
+TEST(CommandLine, AFlagWithAnEmptyValueDoesNotSwallowTheNextWord) {
+  for (const std::string flag :
+       {"--description=", "--project=", "--output=", "--data=", "--gpu="}) {
+    Shell shell;
+    EXPECT_EQ(shell.run({"hardware", "profile", "set", "s", flag, "--dry-run"}), 2);
+    EXPECT_THAT(shell.err, HasSubstr(flag.substr(0, flag.size() - 1) + ": needs a value"));
+    EXPECT_THAT(shell.requests, IsEmpty());
+  }
+  Shell shell;
+  EXPECT_EQ(shell.run({"hardware", "--project=", "profile", "list"}), 2);
+  // a text that looks like a flag is one when it is attached
+  EXPECT_EQ(shell.run({"hardware", "profile", "set", "s", "--description=--dry-run"}), 0);
+  EXPECT_EQ(shell.requests.at(0).body, R"({"description":"--dry-run"})");
+}
+
+TEST(CommandLine, ABooleanIsTrueOrFalseAndNothingElse) {
+  for (const std::string text : {"1", "0", "yes", "no", "", "True", "on"}) {
+    for (const std::string flag : {"--yes=", "--dry-run=", "--json=", "-q --quiet="}) {
+      Shell shell;
+      const std::string word = flag.substr(flag.find_last_of(' ') + 1) + text;
+      EXPECT_EQ(shell.run({"hardware", "profile", "delete", "small", word}), 2) << word;
+      EXPECT_THAT(shell.err, HasSubstr("is true or false, not \"" + text + "\""));
+      EXPECT_THAT(shell.requests, IsEmpty());
+    }
+  }
+}
+
+TEST(CommandLine, AFalseBooleanIsFalse) {
+  Shell shell;
+  EXPECT_EQ(shell.run({"hardware", "profile", "delete", "small", "--yes=false"}), 8);
+  EXPECT_THAT(shell.requests, IsEmpty());
+  EXPECT_EQ(shell.run({"hardware", "profile", "delete", "small", "--yes=true", "--dry-run=false"}),
+            0);
+  EXPECT_THAT(shell.requests.at(0).query, ElementsAre(std::pair("dry_run", "false")));
+  EXPECT_THAT(shell.err, Not(HasSubstr("Dry run")));
+  shell.replies[kList] = ok(kTwo);
+  EXPECT_EQ(shell.run({"hardware", "profile", "list", "--json=false"}), 0);
+  EXPECT_THAT(shell.out, StartsWith("NAME"));
+}
+
 // The route's own check then names it together with all other problems.
 TEST(CommandLine, WhatIsNoNumberIsSentAsText) {
   for (const std::string text : {"two", "2.5", "+2", "007", "1e3", "99999999999999999999"}) {
@@ -102,6 +144,19 @@ TEST(CommandLine, FilesAreReadAndMissingOnesNamed) {
   EXPECT_EQ(shell.requests.size(), 2U);
 }
 
+// The next look may be asked for in another folder.
+TEST(CommandLine, PathsThatAreKeptAreMadeAbsolute) {
+  const std::pair<const char*, const char*> kPaths[] = {
+      {"token", R"({"token_file":"/home/ada/site/token"})"},
+      {"../keys/./token", R"({"token_file":"/home/ada/keys/token"})"},
+      {"/etc/token", R"({"token_file":"/etc/token"})"}};
+  for (const auto& [typed, sent] : kPaths) {
+    Shell shell;
+    EXPECT_EQ(shell.run({"cluster", "add", "k8s", "--token-file", typed}), 0) << shell.err;
+    EXPECT_EQ(shell.requests.at(0).body, sent);
+  }
+}
+
 struct Typo {
   std::vector<std::string> words;
   const char* says;
@@ -120,6 +175,8 @@ TEST(CommandLine, TyposSuggestAndNeverRun) {
       {{"hardware", "profile", "show"}, "NAME: is missing"},
       {{"hardware", "profile", "show", ""}, "NAME: is empty"},
       {{"hardware", "profile", "show", "a", "--version"}, "--version needs a value"},
+      {{"hardware", "profile", "show", "a", "--version", "--quiet"},
+       "--version: needs a value, and --quiet is a flag; write --version=--quiet if"},
       {{"hardware", "profile", "show", "a", "--version", "1", "--version", "2"},
        "--version: is given twice"},
       {{"cluster", "list", "--yes"}, "--yes: there is no such flag here"},
@@ -143,7 +200,7 @@ TEST(CommandLine, TyposSuggestAndNeverRun) {
 TEST(CommandLine, EmptyValuesAreNoValues) {
   const Typo kEmpty[] = {
       {{"cluster", "list", "--data", ""}, "--data: is empty"},
-      {{"cluster", "list", "--data="}, "--data= needs a value"},
+      {{"cluster", "list", "--data="}, "--data: needs a value"},
       {{"hardware", "profile", "list", "--project", ""}, "--project: is empty"},
       {{"hardware", "profile", "resolve", "a", "--cluster", ""}, "--cluster: is empty"},
       {{"cluster", "discover", "hpc", "--from", ""}, "--from: is empty"},

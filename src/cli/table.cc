@@ -55,18 +55,26 @@ constexpr size_t kNarrowest = 24;
 constexpr size_t kBetween = 2;
 
 // Which columns stay: the most needed first, each if it still fits. One that is too wide does not
-// drive out the narrow ones after it.
+// drive out the narrow ones after it; one without a single value stays only where all others do.
 std::vector<size_t> fitting(const std::vector<Column>& columns, const std::vector<size_t>& widths,
-                            size_t most) {
+                            const std::vector<bool>& filled, size_t most) {
+  constexpr int kLast = 1000;
   std::vector<size_t> by_need(columns.size());
   std::iota(by_need.begin(), by_need.end(), size_t{0});
-  const auto need = [&](size_t i) { return columns[i].wraps ? 0 : columns[i].drop; };
+  const auto need = [&](size_t i) {
+    return columns[i].wraps || columns[i].drop == 0 ? 0 : columns[i].drop + (filled[i] ? 0 : kLast);
+  };
   std::ranges::stable_sort(by_need, {}, need);
   std::vector<size_t> kept;
   size_t used = 0;
+  bool dropped = false;
   for (const size_t i : by_need) {
     const size_t with = used + widths[i] + (kept.empty() ? 0 : kBetween);
-    if (need(i) != 0 && most != 0 && with > most) continue;
+    const bool too_wide = need(i) != 0 && most != 0 && with > most;
+    if (too_wide || (dropped && need(i) >= kLast)) {
+      dropped = true;
+      continue;
+    }
     kept.push_back(i);
     used = with;
   }
@@ -154,6 +162,17 @@ std::string lines_of(const std::vector<std::string>& row, const std::vector<Colu
 
 }  // namespace
 
+std::string wrap(const std::string& text, size_t columns) {
+  constexpr size_t kIndent = 2;
+  if (columns <= 2 * kIndent || display_width(text) <= columns) return text;
+  std::string out;
+  for (const std::string& line : wrapped(text, columns - kIndent)) {
+    if (!out.empty()) out += "\n  ";
+    out += line;
+  }
+  return out;
+}
+
 size_t display_width(std::string_view text) {
   size_t width = 0;
   for (size_t at = 0; at < text.size();) {
@@ -183,19 +202,21 @@ std::string lay_out(const Table& table, const Screen& screen) {
   std::vector<size_t> headers;
   for (const Column& column : table.columns) headers.push_back(display_width(column.header));
   std::vector<size_t> wanted = headers;
+  std::vector<bool> filled(wanted.size(), false);
   std::vector<std::vector<std::string>> cells;
   for (const auto& row : table.rows) {
     auto& line = cells.emplace_back();
     for (size_t i = 0; i < wanted.size(); ++i) {
       line.push_back(i < row.size() && !row[i].empty() ? printable(row[i]) : "-");
       wanted[i] = std::max(wanted[i], display_width(line[i]));
+      if (line[i] != "-") filled[i] = true;
     }
   }
   std::vector<size_t> widths = wanted;
   for (size_t i = 0; i < widths.size() && screen.columns != 0; ++i) {
     if (table.columns[i].wraps) widths[i] = std::min(wanted[i], std::max(headers[i], kNarrowest));
   }
-  const std::vector<size_t> kept = fitting(table.columns, widths, screen.columns);
+  const std::vector<size_t> kept = fitting(table.columns, widths, filled, screen.columns);
   if (screen.columns != 0) share_the_rest(table.columns, kept, wanted, screen.columns, widths);
   const Layout layout{kept, widths, screen};
   std::vector<std::string> names;

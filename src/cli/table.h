@@ -29,6 +29,10 @@ struct Screen {
 std::string lay_out(const Table& table, const Screen& screen);
 
 // Cells on a terminal: wide characters count two, combining marks none.
+// A sentence in lines of at most `columns` (0: one line), whole words, each line after the first
+// indented. A word that is longer than the line sticks out.
+std::string wrap(const std::string& text, size_t columns);
+
 size_t display_width(std::string_view text);
 // A status word in its colour where colours are wanted; the word itself says everything.
 std::string painted(std::string_view word, std::string_view padded, const Screen& screen);

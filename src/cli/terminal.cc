@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -136,6 +137,10 @@ Environment terminal_environment() {
   environment.variable = [](const char* name) -> std::optional<std::string> {
     const char* value = std::getenv(name);
     return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+  };
+  environment.working_folder = [] {
+    std::error_code unknown;  // a folder that was removed: paths stay as they were typed
+    return std::filesystem::current_path(unknown).string();
   };
   environment.clock = system_clock();
   environment.in_is_terminal = ::isatty(STDIN_FILENO) == 1;

@@ -133,6 +133,19 @@ inline const std::vector<Route>& table() {
        .command = "cluster list",
        .action = "cluster:read",
        .summary = "List clusters"},
+      {.id = "cluster.add",
+       .method = Method::post,
+       .path = "/api/v1/clusters/{name}",
+       .command = "cluster add",
+       .tier = Tier::mutating,
+       .action = "cluster:write",
+       .summary = "Register a cluster",
+       .params = {{.name = "name", .in = In::path, .help = "name", .required = true},
+                  {.name = "token_file",
+                   .in = In::body,
+                   .kind = Kind::path,
+                   .flag = "--token-file",
+                   .help = "file with a token"}}},
       {.id = "cluster.discover",
        .method = Method::post,
        .path = "/api/v1/clusters/{name}/snapshots",
@@ -211,6 +224,7 @@ struct Shell {
       const auto found = variables.find(key);
       return found == variables.end() ? std::nullopt : std::optional(found->second);
     };
+    environment.working_folder = [] { return std::string("/home/ada/site"); };
     environment.clock = [] { return parse_rfc3339("2026-11-30T12:00:00Z").value(); };
     environment.in_is_terminal = environment.out_is_terminal = environment.err_is_terminal =
         terminal;

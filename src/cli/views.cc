@@ -63,6 +63,8 @@ std::vector<std::string> resolve_below(const json::value& body) {
   const json::value* snapshot = find(body, "snapshot");
   const json::value* age = snapshot == nullptr ? nullptr : find(*snapshot, "age_seconds");
   if (age != nullptr && age->is_int64()) {
+    const std::string_view as_of = text_or(*snapshot, "as_of", "");
+    if (!as_of.empty()) facts.push_back(fmt::format("as of {}, not of now", as_of));
     facts.push_back(fmt::format("snapshot {}, {} old", text_or(*snapshot, "id", "?"),
                                 format_age(seconds(age->get_int64()))));
   }
@@ -155,8 +157,8 @@ std::string verify_headline(const json::value& body) {
 }
 
 const std::vector<ViewColumn> kShape = {
-    {"ACCEL", "/accelerator_family"},
-    {"GPU", "/gpu_count"},
+    {"ACCEL", "/accelerator_family", Show::text, 1},
+    {"GPU", "/gpu_count", Show::text, 1},
     {"MODEL", "/accelerator_model_hint", Show::text, 3},
     {"CPU", "/cpu", Show::text, 2},
     {"GIB", "/memory_gb", Show::text, 2},
@@ -194,10 +196,11 @@ const ViewTable kNodes = {"nodes",
                            {"HEALTH", "/health"},
                            {"CPU", "/cpu_milli", Show::milli},
                            {"CPU-FREE", "/cpu_free_milli", Show::milli, 5},
-                           {"MEMORY", "/memory_bytes", Show::bytes, 2},
+                           {"MEMORY", "/memory_bytes", Show::bytes, 3},
                            {"FREE", "/memory_free_bytes", Show::bytes, 5},
-                           {"ACCEL", "/cards/0/family", Show::text, 3},
-                           {"MODEL", "/cards/0/model", Show::text, 3},
+                           {"GPU", "/cards", Show::devices, 2},
+                           {"ACCEL", "/cards/0/family", Show::text, 4},
+                           {"MODEL", "/cards/0/model|/cards/0/reported", Show::text, 2},
                            {"PARTITIONS", "/partitions", Show::list, 4},
                            sentence("REASON", "/reason")}};
 
@@ -221,6 +224,7 @@ std::vector<View> profile_views() {
                                   {"STATUS", "/resolutions|/note", Show::statuses},
                                   {.header = "RETIRED-FOR",
                                    .pointer = "/deprecated/redirect",
+                                   .drop = 2,
                                    .when_any = true},
                                   {"LABELS", "/labels|/other_labels", Show::list, 5, true},
                                   {"BY", "/created_by", Show::text, 7, true},
@@ -254,7 +258,8 @@ std::vector<View> profile_views() {
       {.route = "hardware_profile.resolve",
        .headline = resolve_headline,
        .below = resolve_below,
-       .tables = {{"", "/verdicts|/fields", kVerdicts}, {"missing", "/missing", kMissing}}},
+       .tables = {{"", "/verdicts|/fields", kVerdicts}, {"missing", "/missing", kMissing}},
+       .wraps = true},
       {.route = "hardware_profile.delete",
        .headline = delete_headline,
        .tables = {{"consumers",
@@ -357,7 +362,8 @@ std::vector<View> other_views() {
       {.route = "audit.verify",
        .headline = verify_headline,
        .hidden = {"/ok", "/sentence", "/first_bad_index", "/last_bad_index"},
-       .record = true},
+       .record = true,
+       .wraps = true},
       {.route = "audit.export", .verbatim = true},
       {.route = "project.list",
        .tables = {{"",

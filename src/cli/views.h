@@ -19,6 +19,7 @@ enum class Show {
   list,
   yes_no,
   short_number,  // at most two decimals, cut, so that no more is promised than there is
+  devices,       // of a list of card sets: "2/8", used of whole devices
   statuses,      // of a list of resolutions: the worst and of how many; wide: each with its cluster
 };
 
@@ -49,6 +50,7 @@ struct View {
   std::vector<std::string_view> hidden;  // pointers that the record leaves out
   bool record = false;                   // the other keys as `key: value` lines
   std::string_view empty;                // what to do next when the first table has no rows
+  bool wraps = false;                    // the headline and the lines below it are sentences
   bool verbatim = false;  // the document is the purpose (a capture, a bundle): never a table
 };
 

@@ -249,15 +249,26 @@ void name_model(CardSet& cards, const std::set<std::string>& properties) {
   if (meant.size() == 1) cards.model = meant.front()->name;
 }
 
+void note_cut_properties(const FluxNode& from, std::vector<Unread>& unread) {
+  if (from.properties_cut)
+    unread.push_back({"properties of " + from.name, "the table cut them off with '+'"});
+}
+
 void add_cards(Node& to, const FluxNode& from, std::vector<Unread>& unread) {
   CardSet cards;
   cards.family_unread = true;  // Flux says "gpu" of any vendor's device
   name_model(cards, from.properties);
   if (!from.gpus.total) {
-    to.devices_unread = device_families();
-    unread.push_back({"gpus of " + from.name,
-                      "the table gives one number for several nodes that "
-                      "cannot be alike; `flux resource R` tells"});
+    constexpr std::string_view kWhy = "the table gives one number for several nodes";
+    unread.push_back({"gpus of " + from.name, fmt::format("{}; `flux resource R` tells", kWhy)});
+    if (cards.reported.empty() || cards.family == Family::cpu) {
+      to.devices_unread = device_families();
+      note_cut_properties(from, unread);
+      return;
+    }
+    cards.offers_unread = {Sharing::whole};
+    cards.remark = kWhy;
+    to.cards.push_back(std::move(cards));
     return;
   }
   if (*from.gpus.total == 0) {
@@ -276,12 +287,7 @@ void add_cards(Node& to, const FluxNode& from, std::vector<Unread>& unread) {
   // A node that is down is in no free set; what could be asked for once it is back is the rest.
   if (from.states.contains("down") && from.gpus.allocated)
     cards.offers.back().free = *from.gpus.total - *from.gpus.allocated;
-  if (from.gpus.shared_out) {
-    cards.remark = "the table gives one number for several nodes; this is an equal share";
-    unread.push_back({"gpus of " + from.name, cards.remark + "; `flux resource R` tells"});
-  }
-  if (cards.reported.empty() && from.properties_cut)
-    unread.push_back({"properties of " + from.name, "the table cut them off with '+'"});
+  if (cards.reported.empty()) note_cut_properties(from, unread);
   to.cards.push_back(std::move(cards));
 }
 

@@ -86,11 +86,9 @@ void take_sums(FluxFleet& fleet, std::span<const ListRow> rows, AmountOf amount,
       known = known && (rows[row].*sum);
       whole += (rows[row].*sum).value_or(0);
     }
-    // Flux puts nodes of one queue and the same properties into one row, which are mostly alike. An
-    // equal share is marked as such; a sum that cannot be shared evenly stays unknown.
-    if (!known || whole % hosts_in[group] != 0) continue;
-    seen.total = whole / hosts_in[group];
-    seen.shared_out = hosts_in[group] > 1 && whole > 0;
+    // Flux puts nodes of one queue and the same properties into one row; that they hold the same
+    // number each is likely and not said. None at all is said of every one.
+    if (known && (hosts_in[group] == 1 || whole == 0)) seen.total = whole;
   }
   std::map<std::string, std::optional<int64_t>> allocated, free;
   for (const auto& [host, group] : group_of_host) allocated[host] = free[host] = 0;

@@ -18,8 +18,6 @@ namespace exa {
 // One countable thing (cores, gpus) of one node.
 struct FluxAmount {
   std::optional<int64_t> total, allocated, free;
-  bool shared_out =
-      false;  // total is an equal share of what a table says of several nodes together
 };
 
 struct FluxNode {
@@ -57,7 +55,8 @@ struct StateOfRanks {
 void take_states(FluxFleet& fleet, std::span<const StateOfRanks> states);
 
 // `flux resource list` without {rlist}: sums over the nodes of a row. A number is set only where
-// the rows leave one possibility, or (marked shared_out) where alike nodes share a sum evenly.
+// the rows leave one possibility: that nodes of one row are alike is nowhere said, so an equal
+// share would be a guess.
 void take_list(FluxFleet& fleet, std::span<const ListRow> rows);
 
 void take_queues_and_properties(FluxFleet& fleet, std::span<const ListRow> rows);

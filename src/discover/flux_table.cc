@@ -9,6 +9,7 @@
 #include "base/quantity.h"
 #include "base/text.h"
 #include "discover/hostlist.h"
+#include "discover/plausible.h"
 
 namespace exa {
 namespace {
@@ -213,9 +214,10 @@ constexpr int64_t kMostInARow = int64_t{1} << 40;
 Result<std::optional<int64_t>> number_in(const Layout& layout, const Table& table, const Row& row,
                                          std::string_view column) {
   const std::string* text = cell(table, row, column);
-  if (text == nullptr) return std::nullopt;
+  if (text == nullptr || *text == "-1" || *text == "-2") return std::nullopt;
   auto number = parse_count(*text, column);
   if (!number) return wrong(layout, row.line, number.error().message);
+  if (is_unset_number(*number)) return std::nullopt;
   if (*number > kMostInARow)
     return wrong(layout, row.line, fmt::format("{} is out of range for {}", *number, column));
   return std::optional<int64_t>(*number);

@@ -92,6 +92,7 @@ void amd_cards(const Labels& labels, const Resources& resources, std::vector<Car
     Offer offer = offer_of(resource);
     remarks.unhealthy(resource);
     if (!cards.physical) {
+      offer.sharing = Sharing::unread;
       remarks.add(
           "no label tells how many cards there are, or whether a unit of amd.com/gpu is a "
           "card or a partition of one");
@@ -155,11 +156,14 @@ void tpu_cards(const Labels& labels, const Resources& resources, std::vector<Car
     cards.offers.push_back(offer_of(resource));
     remarks.unhealthy(resource);
     const auto chips = chips_of(topology);
-    if (!topology.empty() && chips && resource.capacity > 0 && *chips > resource.capacity)
+    // The chips of a slice over several hosts are had together or not at all.
+    if (!topology.empty() && chips && resource.capacity > 0 && *chips > resource.capacity) {
+      cards.offers.back().sharing = Sharing::unread;
       remarks.add(
           fmt::format("one of {} hosts of a {} slice of {} chips: this host alone cannot "
                       "serve the slice",
                       (*chips + resource.capacity - 1) / resource.capacity, topology, *chips));
+    }
   }
   if (cards.offers.empty()) {
     if (cards.reported.empty()) return;
@@ -186,6 +190,7 @@ void intel_gpu_cards(const Labels& labels, const Resources& resources, std::vect
     Offer offer = offer_of(resource);
     remarks.unhealthy(resource);
     if (!cards.physical) {
+      offer.sharing = Sharing::unread;
       remarks.add("no label tells how many cards there are, or whether a unit is a share");
     } else if (resource.capacity > *cards.physical) {
       offer.sharing = Sharing::time_slice;

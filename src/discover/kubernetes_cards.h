@@ -47,8 +47,8 @@ bool is_device_resource(std::string_view name);
 // The cards of one node. `resources` holds device resources only, sorted by name.
 //
 // A plain nvidia.com/gpu (or amd.com/gpu) on a node without any label that describes its devices is
-// offered as `whole`, because that is the plugins' default, with `physical` unknown and a remark:
-// nobody said that a unit is a card.
+// offered as `unread`, with `physical` unknown and a remark: whole cards are the plugins' default,
+// but nobody said that a unit is a card. So are the chips of a TPU slice that spans hosts.
 std::vector<CardSet> cards_of(const Labels& labels, const std::vector<Resource>& resources);
 
 // Driver and runtime versions by label.

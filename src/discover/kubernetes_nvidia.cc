@@ -157,6 +157,7 @@ struct Reading {
       offer.mig_profile = d.mig_profile;
       const bool shared = name.shared || (!renamed && d.sharing != Sharing::whole);
       classify(offer, shared);
+      if (offer.sharing == Sharing::whole && !d.described) offer.sharing = Sharing::unread;
       plain_capacity = plain_capacity.value_or(0) + resource.capacity;
     } else {
       offer.mig_profile = name.mig_profile;
@@ -176,7 +177,7 @@ struct Reading {
     } else if (!offer.mig_profile.empty()) {
       offer.sharing = Sharing::mig;
     }
-    if (d.virtual_gpu) offer.sharing = Sharing::time_slice;  // a share of a card of the host
+    if (d.virtual_gpu) offer.sharing = Sharing::vgpu;
   }
 
   void count_cards() {

@@ -127,7 +127,7 @@ const std::vector<Row>& table() {
        Family::nvidia,
        "",
        {},
-       {{whole, "nvidia.com/gpu", "", 2, 0, 2}},
+       {{unread, "nvidia.com/gpu", "", 2, 0, 2}},
        Health::usable,
        "no label tells"},
       {"labels-only-1", Family::nvidia, "L4", 1, {}, Health::usable, "no device plugin"},
@@ -137,7 +137,7 @@ const std::vector<Row>& table() {
        Family::tpu,
        "TPU-v5e",
        4,
-       {{whole, "google.com/tpu", "", 4, 4, 0}},
+       {{unread, "google.com/tpu", "", 4, 4, 0}},
        Health::usable,
        "cannot serve the slice"},
       {"gke-l4-1", Family::nvidia, "L4", 2, {{whole, "nvidia.com/gpu", "", 2, 0, 2}}},
@@ -195,7 +195,7 @@ TEST(KubernetesReader, TheVirtualGpuOfARealNodeIsAShareNotACard) {
   EXPECT_EQ(node.cards[0].model, "");
   EXPECT_EQ(node.cards[0].physical, std::nullopt);
   EXPECT_THAT(node.cards[0].offers,
-              ElementsAre(Offer{Sharing::time_slice, "nvidia.com/gpu", "", 1, {}, {}}));
+              ElementsAre(Offer{Sharing::vgpu, "nvidia.com/gpu", "", 1, {}, {}}));
   EXPECT_THAT(node.software,
               ElementsAre(Software{"nvidia-driver", "550.90.07"}, Software{"cuda", "12.4"},
                           Software{"nvidia-vgpu-host-driver", "550.54.16"}));

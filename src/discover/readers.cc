@@ -1,11 +1,14 @@
 #include "discover/readers.h"
 
+#include "discover/plausible.h"
+
 namespace exa {
 namespace {
 
 constexpr Reader kReaders[] = {
     {ClusterKind::host, read_host, recognise_host,
-     "nvidia-smi -q -x, nvidia-smi --query-gpu, rocm-smi --json, amd-smi static --json, hl-smi"},
+     "nvidia-smi (its table, -L, -q, -q -x, --query-gpu), rocm-smi --json, amd-smi static --json, "
+     "hl-smi, lspci -nn, PCI ids of /sys"},
     {ClusterKind::slurm, read_slurm, recognise_slurm,
      "scontrol show node (text or --json), sinfo -N, sinfo --json, slurmrestd nodes"},
     {ClusterKind::flux, read_flux, recognise_flux, "Flux R (JSON), flux resource list"},
@@ -21,7 +24,11 @@ std::span<const Reader> readers() {
 
 Result<Inventory> read_capture(const Capture& capture) {
   for (const Reader& reader : kReaders)
-    if (reader.kind == capture.kind) return reader.read(capture);
+    if (reader.kind == capture.kind) {
+      EXA_ASSIGN(Inventory inventory, reader.read(capture));
+      EXA_TRY(check_plausible(inventory));
+      return inventory;
+    }
   assertion_failed("every kind has a reader", __FILE__, __LINE__);
 }
 

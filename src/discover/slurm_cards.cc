@@ -13,6 +13,7 @@ struct Kind {
   std::string_view name;
   std::string_view type;
   int64_t count = 0;
+  bool unset = false;  // how many is unknown
 };
 
 using Kinds = std::vector<Kind>;
@@ -24,21 +25,23 @@ std::string resource_of(const Kind& kind) {
 Kinds merged(const std::vector<Gres>& entries) {
   Kinds kinds;
   for (const Gres& gres : entries) {
-    if (gres.count == 0) continue;  // "gpu:0" stands for "none", also on nodes without devices
+    if (gres.count == 0 && !gres.unset)
+      continue;  // "gpu:0" stands for "none", also on nodes without devices
     Kind* same = nullptr;
     for (Kind& kind : kinds)
       if (kind.name == gres.name && kind.type == gres.type) same = &kind;
     if (same != nullptr) {
       same->count += gres.count;
+      same->unset = same->unset || gres.unset;
     } else {
-      kinds.push_back({gres.name, gres.type, gres.count});
+      kinds.push_back({gres.name, gres.type, gres.count, gres.unset});
     }
   }
   return kinds;
 }
 
 std::optional<Sharing> sharing_of(std::string_view name) {
-  if (name == "shard") return Sharing::time_slice;
+  if (name == "shard") return Sharing::shard;
   if (name == "mps") return Sharing::mps;
   return std::nullopt;
 }
@@ -69,6 +72,11 @@ bool only_one_of_its_name(const Kinds& kinds, const Kind& kind) {
   return count == 1;
 }
 
+bool any_unset(const std::vector<Gres>& entries, std::string_view name) {
+  return std::ranges::any_of(entries,
+                             [&](const Gres& gres) { return gres.name == name && gres.unset; });
+}
+
 std::optional<int64_t> find_amount(const std::vector<Gres>& entries, std::string_view name,
                                    std::string_view type) {
   std::optional<int64_t> sum;
@@ -82,7 +90,7 @@ std::optional<int64_t> find_amount(const std::vector<Gres>& entries, std::string
 // no other kind of that name: gres/gpu counts whole cards and MIG slices in one number.
 std::optional<std::string_view> tres_type(const Kinds& kinds, const Kind& kind,
                                           const TresGres& configured) {
-  if (!configured.known) return std::nullopt;
+  if (!configured.known || any_unset(configured.entries, kind.name)) return std::nullopt;
   if (find_amount(configured.entries, kind.name, kind.type)) return kind.type;
   if (only_one_of_its_name(kinds, kind) && find_amount(configured.entries, kind.name, "")) {
     return "";
@@ -95,12 +103,14 @@ std::optional<int64_t> used_by_tres(const SlurmDevices& devices, const Kinds& ki
                                     const Kind& kind) {
   const auto type = tres_type(kinds, kind, devices.configured);
   if (!type || !devices.allocated.known) return std::nullopt;
+  if (any_unset(devices.allocated.entries, kind.name)) return std::nullopt;
   return find_amount(devices.allocated.entries, kind.name, *type).value_or(0);
 }
 
 std::optional<int64_t> used_devices(const SlurmDevices& devices, const Kinds& kinds,
                                     const Kind& kind) {
   if (!devices.used) return used_by_tres(devices, kinds, kind);
+  if (any_unset(*devices.used, kind.name)) return std::nullopt;
   if (const auto exact = find_amount(*devices.used, kind.name, kind.type)) return exact;
   const auto untyped = find_amount(*devices.used, kind.name, "");
   if (untyped && (*untyped == 0 || only_one_of_its_name(kinds, kind))) return untyped;
@@ -148,7 +158,7 @@ SharesUsed per_card_shares(std::string_view detail) {
 }
 
 SharesUsed shares_by_list(const SlurmDevices& devices, const Kinds& kinds, const Kind& kind) {
-  if (!devices.used) return {};
+  if (!devices.used || any_unset(*devices.used, kind.name)) return {};
   const Gres* entry = nullptr;
   for (const Gres& gres : *devices.used) {
     if (gres.name != kind.name) continue;
@@ -263,6 +273,10 @@ class CardBuilder {
   void add_devices(const Kind& kind) {
     const auto& device = names_.device(kind.type);
     const FamilyFound found = family_of(kind, device, features_, names_);
+    if (kind.unset) {
+      add_uncounted(device, found, kind.name);
+      return;
+    }
     Offer offer;
     offer.resource = resource_of(kind);
     offer.units = configured_count(devices_, kinds_, kind);
@@ -286,6 +300,19 @@ class CardBuilder {
     set.offers.push_back(std::move(offer));
   }
 
+  // They are there, and nobody said how many.
+  void add_uncounted(const SlurmNames::Device& device, const FamilyFound& found,
+                     std::string_view gres) {
+    CardSet set;
+    set.family = found.family;
+    set.family_unread = found.unread;
+    set.reported = device.reported;
+    set.model = device.model;
+    set.offers_unread = {device.mig_profile.empty() ? Sharing::whole : Sharing::mig};
+    set.remark = fmt::format("the number of gres/{} is not set", gres);
+    sets_.push_back(std::move(set));
+  }
+
   // The slices of one model share a set, because they are cut from the same cards; whole cards are
   // others, for a card in MIG mode is not listed whole.
   CardSet& set_for(const SlurmNames::Device& device, const FamilyFound& found, const Offer& offer) {
@@ -305,6 +332,10 @@ class CardBuilder {
   }
 
   void add_shares(const Kind& kind, Sharing sharing) {
+    if (kind.unset) {
+      add_uncounted_shares(kind, sharing);
+      return;
+    }
     Offer offer;
     offer.sharing = sharing;
     offer.resource = resource_of(kind);
@@ -332,6 +363,17 @@ class CardBuilder {
     cards->offers.push_back(std::move(offer));
   }
 
+  // Any of the cards may carry some of them.
+  void add_uncounted_shares(const Kind& kind, Sharing sharing) {
+    const std::string remark = fmt::format("the number of gres/{} is not set", kind.name);
+    for (CardSet& set : sets_) {
+      if (!set.physical) continue;
+      set.offers.front().free.reset();
+      set.offers_unread.push_back(sharing);
+      add_remark(set, remark);
+    }
+  }
+
   // The whole cards that shares are cut from: those of the same type, or the only ones there are.
   CardSet* cards_under(const Kind& kind) {
     CardSet* found = nullptr;
@@ -347,7 +389,8 @@ class CardBuilder {
 
   void add_shares_of_unknown_cards(const Kind& kind, Offer offer) {
     const auto& device = names_.device(kind.type);
-    const FamilyFound found = family_of({"gpu", kind.type, kind.count}, device, features_, names_);
+    const FamilyFound found =
+        family_of({"gpu", kind.type, kind.count, false}, device, features_, names_);
     for (CardSet& set : sets_)
       if (set.physical) set.offers.front().free.reset();  // any of them may carry shares
     CardSet set;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "discover/plausible.h"
 
 namespace exa {
 namespace {
@@ -39,10 +40,11 @@ Result<Gres> parse_entry(std::string_view entry, MissingCount missing) {
   std::string_view rest = colon == std::string_view::npos ? "" : head.substr(colon + 1);
 
   const size_t last = rest.rfind(':');
-  const auto count =
-      parse_gres_amount(last == std::string_view::npos ? rest : rest.substr(last + 1));
+  const std::string_view amount = last == std::string_view::npos ? rest : rest.substr(last + 1);
+  const auto count = is_unset_amount(amount) ? 0 : parse_gres_amount(amount);
   if (count) {
     gres.count = *count;
+    gres.unset = is_unset_amount(amount);
     rest = last == std::string_view::npos ? "" : rest.substr(0, last);
   } else if (missing == MissingCount::is_one) {
     gres.count = 1;
@@ -71,6 +73,14 @@ bool says_nothing(std::string_view text) {
 
 bool same_word(std::string_view a, std::string_view b) {
   return a.size() == b.size() && starts_with_ignoring_case(a, b);
+}
+
+bool is_unset_amount(std::string_view text) {
+  if (text == "-1" || text == "-2") return true;
+  uint64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, status] = std::from_chars(text.data(), end, value);
+  return status == std::errc{} && stop == end && is_unset_number(value);
 }
 
 std::optional<int64_t> parse_gres_amount(std::string_view text) {
@@ -122,7 +132,9 @@ Result<TresGres> parse_tres_gres(std::string_view text) {
                   fmt::format("\"{}\" is not name=amount", printable(part.substr(0, 80))));
     }
     if (!part.starts_with(kPrefix)) continue;
-    const auto amount = parse_gres_amount(part.substr(equals + 1));
+    const std::string_view text_of_amount = part.substr(equals + 1);
+    const bool unset = is_unset_amount(text_of_amount);
+    const auto amount = unset ? 0 : parse_gres_amount(text_of_amount);
     if (!amount) {
       return fail(Code::unreadable_output, fmt::format("the amount of \"{}\" is not a number",
                                                        printable(part.substr(0, 80))));
@@ -131,7 +143,7 @@ Result<TresGres> parse_tres_gres(std::string_view text) {
     const size_t colon = key.find(':');
     tres.entries.push_back({key.substr(0, colon),
                             colon == std::string_view::npos ? "" : key.substr(colon + 1), *amount,
-                            ""});
+                            unset, ""});
   }
   return tres;
 }

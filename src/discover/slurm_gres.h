@@ -18,6 +18,7 @@ struct Gres {
   std::string_view name;  // "gpu"
   std::string_view type;  // "a100"; empty: none given
   int64_t count = 0;
+  bool unset = false;       // a value for "not set" stands where the count should: it is unknown
   std::string_view detail;  // inside the parentheses: "S:0-1", "IDX:0,2", "IDX:N/A", "2/4,0/4"
 };
 
@@ -38,6 +39,8 @@ bool says_nothing(std::string_view text);                // "", "(null)", "N/A"
 bool same_word(std::string_view a, std::string_view b);  // ignoring case
 // "16", and "4G" as Slurm prints large counts (factors of 1024).
 std::optional<int64_t> parse_gres_amount(std::string_view text);
+// "4294967294", "-2", "18446744073709551614": no count was set.
+bool is_unset_amount(std::string_view text);
 
 // How many shards or mps shares jobs hold on a node, and on how many cards, from a job listing.
 struct SharesHeld {

@@ -45,12 +45,29 @@ TEST(SlurmGres, ListsAreReadAsSlurmPrintsThem) {
   }
 }
 
+// Read as counts these are clusters of four billion devices.
+TEST(SlurmGres, ValuesForNotSetAreUnknownAndNoCount) {
+  for (const std::string unset :
+       {"4294967294", "4294967295", "-2", "-1", "18446744073709551614", "18446744073709551615"}) {
+    const std::string text = "gpu:a100:" + unset + "(S:0-1),gpu:h100:2";
+    const auto entries = parse_gres(text, MissingCount::is_an_error);
+    ASSERT_TRUE(entries) << text;
+    EXPECT_TRUE(entries->at(0).unset) << text;
+    EXPECT_EQ(entries->at(0).count, 0);
+    EXPECT_FALSE(entries->at(1).unset);
+    const std::string list = "cpu=64,gres/gpu=" + unset;
+    const auto tres = parse_tres_gres(list);
+    ASSERT_TRUE(tres) << unset;
+    EXPECT_TRUE(tres->entries.at(0).unset) << unset;
+  }
+}
+
 TEST(SlurmGres, WhatIsNoListFailsByName) {
   for (const std::string text :
        {"gpu:", "gpu:a100:", ":4", "gpu:a100:4(S:0-1", "gpu:a100:4(IDX:0),hp", "gpu:a100:x(S:0)y",
-        "gpu:a100:9007199254740992", "gpu:9P", "gpu:a100:4,", ",gpu:1", "gpu:a100:-1",
-        "gpu:a100:4.5", "gpu:a100:99999999999999999999",
-        "gpu:nvidia_a100-sxm4gpu:nvidia_a100-sxm4-80gb:0(IDX:N/A)", "8/56/0/64"}) {
+        "gpu:a100:9007199254740992", "gpu:9P", "gpu:a100:4,", ",gpu:1", "gpu:a100:4.5",
+        "gpu:a100:99999999999999999999", "gpu:nvidia_a100-sxm4gpu:nvidia_a100-sxm4-80gb:0(IDX:N/A)",
+        "8/56/0/64"}) {
     const auto entries = parse_gres(text, MissingCount::is_an_error);
     ASSERT_FALSE(entries) << text << " read as " << shown(*entries);
     EXPECT_EQ(entries.error().code, Code::unreadable_output);

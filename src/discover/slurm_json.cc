@@ -198,7 +198,7 @@ Result<void> add_shares(const std::string& node, std::string_view detail, JobSha
     if (gres.name != "shard" && gres.name != "mps") continue;
     const std::string name(gres.name);
     SharesHeld& held = shares.held[node][name];
-    if (gres.count > INT32_MAX) return wrong("gres_detail", "a count of shares");
+    if (gres.unset || gres.count > INT32_MAX) return wrong("gres_detail", "a count of shares");
     held.units += gres.count;
     std::string_view cards = gres.detail;
     if (!cards.starts_with("IDX:")) return wrong("gres_detail", "(IDX:…)");

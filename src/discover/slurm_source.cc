@@ -39,8 +39,7 @@ std::vector<std::string> texts(const std::vector<std::string_view>& views) {
   return {views.begin(), views.end()};
 }
 
-// Counts beyond these are no machine; they would overflow milli-cores or bytes.
-constexpr int64_t kMostCpus = int64_t{1} << 32;
+// Beyond this is no machine; it would overflow bytes.
 constexpr int64_t kMostMib = int64_t{1} << 42;
 
 Result<std::optional<int64_t>> bounded(std::optional<int64_t> value, int64_t most,
@@ -52,8 +51,8 @@ Result<std::optional<int64_t>> bounded(std::optional<int64_t> value, int64_t mos
 }
 
 Result<void> fill_cpus(Node& node, const SlurmNodeFacts& facts) {
-  EXA_ASSIGN(const auto cpus, bounded(facts.cpus, kMostCpus, "CPUTot"));
-  EXA_ASSIGN(const auto allocated, bounded(facts.cpus_allocated, kMostCpus, "CPUAlloc"));
+  EXA_ASSIGN(const auto cpus, bounded(facts.cpus, kMostCores, "CPUTot"));
+  EXA_ASSIGN(const auto allocated, bounded(facts.cpus_allocated, kMostCores, "CPUAlloc"));
   if (!cpus) return {};
   node.cpu_milli = *cpus * 1000;
   if (allocated) node.cpu_free_milli = std::max<int64_t>(0, *cpus - *allocated) * 1000;
@@ -134,15 +133,6 @@ Error at_place(Error error, std::string_view tool, std::string_view where, std::
 Error in_field(Error error, std::string_view field) {
   error.message = fmt::format("{}: {}", field, error.message);
   return error;
-}
-
-bool is_unset_number(int64_t value) {
-  return value < 0 || is_unset_number(static_cast<uint64_t>(value));
-}
-
-// NO_VAL and INFINITE of 32 and 64 bits, and the signed readings of them that older releases print.
-bool is_unset_number(uint64_t value) {
-  return value == 0xFFFFFFFE || value == 0xFFFFFFFF || value >= 0xFFFFFFFFFFFFFFFE;
 }
 
 Result<std::optional<int64_t>> slurm_number(std::string_view text, std::string_view field) {

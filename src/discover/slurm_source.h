@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "discover/plausible.h"
 #include "discover/slurm_gres.h"
 #include "discover/slurm_state.h"
 #include "hardware/inventory.h"
@@ -59,8 +60,6 @@ Error in_field(Error error, std::string_view field);
 // A number as text. N/A, n/s, (null), and the values Slurm uses for "not set" (4294967294, -2, …)
 // are unknown; anything else that is no whole number is unreadable_output.
 Result<std::optional<int64_t>> slurm_number(std::string_view text, std::string_view field);
-bool is_unset_number(int64_t value);
-bool is_unset_number(uint64_t value);
 
 // A comma list; "(null)" and "N/A" are no words.
 std::vector<std::string_view> slurm_words(std::string_view text);

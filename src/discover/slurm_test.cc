@@ -48,6 +48,47 @@ const Node& node(const Inventory& inventory, std::string_view name) {
   return kNone;
 }
 
+// scontrol's text with this instead of a node's Gres and GresUsed.
+Inventory with_gres(const std::string& gres, const std::string& used) {
+  std::string text =
+      "NodeName=n1 CPUTot=64 CPUAlloc=0 RealMemory=512000 AllocMem=0 State=IDLE\n   "
+      "CfgTRES=cpu=64\n   AllocTRES=\n   Gres=" +
+      gres + "\n";
+  if (!used.empty()) text += "   GresUsed=" + used + "\n";
+  auto inventory = read_slurm(capture_of("scontrol show node", text));
+  EXPECT_TRUE(inventory) << inventory.error().message;
+  return inventory ? *inventory : Inventory();
+}
+
+TEST(SlurmSentinels, ACountThatIsNotSetLeavesTheDevicesThereAndTheirNumberOpen) {
+  for (const std::string unset : {"4294967294", "4294967295", "-2", "18446744073709551614"}) {
+    const Inventory inventory = with_gres("gpu:a100:" + unset, "");
+    const CardSet& cards = node(inventory, "n1").cards.at(0);
+    EXPECT_EQ(cards.family, Family::nvidia);
+    EXPECT_EQ(cards.physical, kUnknown) << unset;
+    EXPECT_THAT(cards.offers, IsEmpty());
+    EXPECT_THAT(cards.offers_unread, ElementsAre(Sharing::whole));
+  }
+}
+
+TEST(SlurmSentinels, AUseThatIsNotSetIsNotNone) {
+  const Inventory inventory = with_gres("gpu:a100:4", "gpu:a100:4294967294(IDX:N/A)");
+  const Offer& offer = node(inventory, "n1").cards.at(0).offers.at(0);
+  EXPECT_EQ(offer.units, 4);
+  EXPECT_EQ(offer.used, kUnknown);
+  EXPECT_EQ(offer.free, kUnknown);
+}
+
+TEST(SlurmSentinels, MoreDevicesThanAMachineHasAreRefusedByName) {
+  std::string text =
+      "NodeName=n1 CPUTot=64 CPUAlloc=0 RealMemory=512000 AllocMem=0 State=IDLE\n   "
+      "CfgTRES=cpu=64\n   AllocTRES=\n   Gres=gpu:a100:4097\n";
+  const auto inventory = read_capture(capture_of("scontrol show node", text));
+  ASSERT_FALSE(inventory);
+  EXPECT_EQ(inventory.error().code, Code::unreadable_output);
+  EXPECT_THAT(inventory.error().message, HasSubstr("node n1: 4097 is no number of devices"));
+}
+
 // A row of the table "The right reading" of testdata/slurm/README.md.
 struct Reading {
   std::string resource;

@@ -65,9 +65,10 @@ Amount stranded_on(const Node& node, const Offer& offer) {
 struct Row {
   DeviceCount count;
   const Node* last_node = nullptr;
+  bool shows_cards = false;  // some cards are counted here and in no other row
 };
 
-void add_offer(Row& row, const Node& node, const Counted& counted, Amount cards) {
+void add_offer(Row& row, const Node& node, const Counted& counted) {
   const Offer& offer = counted.offer;
   DeviceCount& count = row.count;
   if (row.last_node == nullptr)
@@ -77,7 +78,6 @@ void add_offer(Row& row, const Node& node, const Counted& counted, Amount cards)
   if (row.last_node != &node) ++count.nodes;
   row.last_node = &node;
 
-  add(count.physical, cards);
   add(count.units, counted.units);
   add(count.used, offer.used);
   if (!node.usable()) return;
@@ -96,14 +96,19 @@ Row empty_row(const Key& key) {
 
 void add_cards(std::map<Key, Row>& rows, const Node& node, const CardSet& cards) {
   const std::string& model = cards.model.empty() ? cards.reported : cards.model;
-  // Offers are cut from the same cards: every row shows them, and none shows them twice.
-  std::vector<Row*> counted;
-  for (const Counted& one : offers_of(cards)) {
-    const Key key(cards.family, model, one.offer.sharing, one.offer.mig_profile);
-    Row* row = &rows.try_emplace(key, empty_row(key)).first->second;
-    const bool again = std::ranges::find(counted, row) != counted.end();
-    add_offer(*row, node, one, again ? Amount(0) : cards.physical);
-    counted.push_back(row);
+  const std::vector<Counted> offers = offers_of(cards);
+  // Offers are cut from the same cards: the row that stands first shows them, which is that of
+  // whole cards where there are any.
+  const auto showing = std::ranges::min_element(offers, {}, [](const Counted& one) {
+    return std::pair(one.offer.sharing, one.offer.mig_profile);
+  });
+  for (auto one = offers.begin(); one != offers.end(); ++one) {
+    const Key key(cards.family, model, one->offer.sharing, one->offer.mig_profile);
+    Row& row = rows.try_emplace(key, empty_row(key)).first->second;
+    add_offer(row, node, *one);
+    if (one != showing) continue;
+    add(row.count.physical, cards.physical);
+    row.shows_cards = true;
   }
 }
 
@@ -129,7 +134,10 @@ CapacityCount count_capacity(const Inventory& inventory) {
     add(capacity.memory_free_bytes, node.memory_free_bytes);
   }
   capacity.unusable.assign(unusable.begin(), unusable.end());
-  for (auto& [key, row] : rows) capacity.devices.push_back(std::move(row.count));
+  for (auto& [key, row] : rows) {
+    if (!row.shows_cards) row.count.physical.reset();
+    capacity.devices.push_back(std::move(row.count));
+  }
   return capacity;
 }
 

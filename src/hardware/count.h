@@ -17,8 +17,9 @@ struct DeviceCount {
   Sharing sharing = Sharing::whole;
   std::string mig_profile;
   std::string resource;  // as asked for; empty when spelled differently from node to node
-  // Cards behind the units. Rows that are alternatives of the same cards each show all of them:
-  // never add up the physical of several rows of one model.
+  // Cards behind the units. Rows can be alternatives of the same cards; then the row of whole
+  // cards, else the first, shows them, so that rows may be added up. nullopt: shown there, or
+  // unknown.
   std::optional<int64_t> physical;
   std::optional<int64_t> units;   // all nodes; unknown where cards were seen and their offers not
   std::optional<int64_t> usable;  // units on usable nodes

@@ -115,11 +115,26 @@ TEST(Count, AlternativesOfTheSameCardsAreNotAddedUp) {
   EXPECT_EQ(total.devices[0].physical, 4);
   EXPECT_EQ(total.devices[0].units, 2);
   EXPECT_EQ(total.devices[1].mig_profile, "1g.10gb");
-  EXPECT_EQ(total.devices[1].physical, 4);
+  EXPECT_EQ(total.devices[1].physical, std::nullopt);
   EXPECT_EQ(total.devices[1].free, 4);
   EXPECT_EQ(total.devices[2].mig_profile, "3g.40gb");
-  EXPECT_EQ(total.devices[2].physical, 4);
+  EXPECT_EQ(total.devices[2].physical, std::nullopt);
   EXPECT_EQ(total.devices[2].free, 2);
+}
+
+// Whoever adds up a column must get the number of cards.
+TEST(Count, CardsStandInOneRowAndRowsCanBeAddedUp) {
+  const CapacityCount total = count(
+      {node(Health::usable, {cards("H100", 1, {slices("1g.10gb", 7, 0), slices("3g.40gb", 2, 0)})}),
+       node(Health::usable, {cards("H100", 2, {whole(1, 0), slices("1g.10gb", 7, 0)})}),
+       node(Health::usable, {cards("H100", 4, {slices("1g.10gb", 28, 0)})})});
+  int64_t sum = 0;
+  for (const DeviceCount& row : total.devices) sum += row.physical.value_or(0);
+  EXPECT_EQ(sum, 7);
+  ASSERT_THAT(total.devices, SizeIs(3));
+  EXPECT_EQ(total.devices[0].physical, 2);             // whole
+  EXPECT_EQ(total.devices[1].physical, 5);             // 1g.10gb where nothing is whole
+  EXPECT_EQ(total.devices[2].physical, std::nullopt);  // counted beside the 1g.10gb
 }
 
 TEST(Count, ACardWhoseSharesAreInUseIsNotFreeWhole) {
@@ -134,7 +149,7 @@ TEST(Count, ACardWhoseSharesAreInUseIsNotFreeWhole) {
   EXPECT_EQ(total.devices[0].stranded, 1) << "nobody holds the card, and nobody can have it whole";
   EXPECT_EQ(total.devices[1].free, 12);
   EXPECT_EQ(total.devices[1].stranded, 0);
-  EXPECT_EQ(total.devices[1].physical, 2);
+  EXPECT_EQ(total.devices[1].physical, std::nullopt);
 }
 
 TEST(Count, UnknownStaysUnknown) {

@@ -14,10 +14,9 @@ struct Named {
 };
 
 constexpr Named<Sharing> kSharings[] = {
-    {Sharing::whole, "whole"},
-    {Sharing::mig, "mig"},
-    {Sharing::time_slice, "time-slice"},
-    {Sharing::mps, "mps"},
+    {Sharing::whole, "whole"},    {Sharing::mig, "mig"},     {Sharing::time_slice, "time-slice"},
+    {Sharing::mps, "mps"},        {Sharing::shard, "shard"}, {Sharing::vgpu, "vgpu"},
+    {Sharing::unread, "unknown"},
 };
 
 constexpr Named<Health> kHealths[] = {

@@ -16,9 +16,12 @@ namespace exa {
 enum class Sharing {
   whole,       // one unit = one card
   mig,         // one unit = one MIG instance of `mig_profile`
-  time_slice,  // one unit = one share of a card, no isolation (Kubernetes time-slicing, Slurm
-               // shard)
+  time_slice,  // one unit = one share of a card, no isolation (Kubernetes time-slicing)
   mps,
+  shard,   // one unit = one share of a card by count alone (Slurm shard)
+  vgpu,    // one unit = one virtual GPU: a share of a card that the virtual machine's host holds
+  unread,  // the source does not say whether a unit can be had alone as a card, or is a slice or
+           // share of one
 };
 
 // One way of asking for (a part of) a set of cards. The offers of a CardSet are alternatives that
@@ -136,7 +139,7 @@ struct Snapshot {
   Inventory inventory;
 };
 
-std::string_view name(Sharing sharing);   // "whole", "mig", "time-slice", "mps"
+std::string_view name(Sharing sharing);   // "whole", "mig", "time-slice", …; "unknown" for unread
 std::string_view name(Health health);     // "usable", "not-responding", …
 std::string_view name(ClusterKind kind);  // "host", "slurm", "flux", "kubernetes"
 std::optional<Sharing> find_sharing(std::string_view name);

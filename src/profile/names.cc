@@ -34,12 +34,13 @@ std::string proposal(std::string_view text) {
   return name;
 }
 
-Failure refuse(std::string_view text, std::string_view what, std::string why) {
+// `why` beside the name of the field; the message says it of the text.
+Failure refuse(std::string_view text, std::string message, std::string why) {
   Error error;
   error.code = Code::invalid_input;
-  error.message = std::move(why);
+  error.message = std::move(message);
   const std::string better = proposal(text);
-  Problem problem{"", fmt::format("not a {}", what), ""};
+  Problem problem{"", std::move(why), ""};
   if (is_name(better) && better != text) {
     problem.suggestion = fmt::format("did you mean {}?", better);
     error.alternatives.push_back(better);
@@ -52,16 +53,16 @@ Failure refuse(std::string_view text, std::string_view what, std::string why) {
 
 Result<std::string> check_name(std::string_view text, std::string_view what) {
   if (is_name(text)) return std::string(text);
-  if (text.empty()) return refuse(text, what, fmt::format("the {} is empty", what));
+  if (text.empty()) return refuse(text, fmt::format("the {} is empty", what), "is empty");
   if (text.size() > kLongestName) {
-    return refuse(text, what,
-                  fmt::format("the {} has {} characters; at most {} are taken", what, text.size(),
-                              kLongestName));
+    const std::string why =
+        fmt::format("has {} characters; at most {} are taken", text.size(), kLongestName);
+    return refuse(text, fmt::format("the {} {}", what, why), why);
   }
-  return refuse(text, what,
-                fmt::format("\"{}\" is not a {}: it takes a-z, 0-9 and '-' inside, and begins and "
-                            "ends with a letter or digit",
-                            printable(text), what));
+  constexpr std::string_view kRule =
+      "it takes a-z, 0-9 and '-' inside, and begins and ends with a letter or digit";
+  return refuse(text, fmt::format("\"{}\" is not a {}: {}", printable(text), what, kRule),
+                fmt::format("not a {}: {}", what, kRule));
 }
 
 Result<std::string> check_label(std::string_view text) {

@@ -120,7 +120,8 @@ void add_group_options(const Shape& shape, const Group& group, const Option& bas
     const auto& [sharing, profile] = kind;
     Option option = common;
     int64_t each = 1;
-    if (sharing == Sharing::whole) {
+    if (sharing == Sharing::whole || sharing == Sharing::unread) {
+      if (sharing == Sharing::unread) option.open.insert("gpu_count");
       if (fractional) option.open.insert("gpu_fraction");
       if (!shape.mig_profile.empty()) {
         option.open.insert("mig_profile");
@@ -328,6 +329,7 @@ class Cases {
     if (one_in(4)) add(set, Sharing::mig, "3g.40gb", any<int64_t>({1, 2, 4}));
     if (one_in(4)) add(set, Sharing::time_slice, {}, any<int64_t>({1, 4, 6, 16}));
     if (one_in(6)) add(set, Sharing::mps, {}, any<int64_t>({2, 10}));
+    if (one_in(6)) add(set, Sharing::unread, {}, any<int64_t>({1, 2, 4, 8}));
     return set;
   }
 

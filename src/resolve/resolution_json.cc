@@ -83,7 +83,9 @@ json::value snapshot_to_json(const std::optional<Resolution::Seen>& seen) {
                       {"taken_at", format_rfc3339(seen->taken_at)},
                       {"age_seconds", seen->age.micros / kSecond},
                       {"max_age_seconds", seen->max_age.micros / kSecond},
-                      {"declared", seen->declared}};
+                      {"declared", seen->declared},
+                      {"as_of", seen->is_as_of ? json::value(format_rfc3339(seen->taken_at))
+                                               : json::value(nullptr)}};
 }
 
 json::value nodes_to_json(const std::optional<Resolution::Seen>& seen) {

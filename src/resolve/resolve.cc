@@ -37,6 +37,7 @@ Resolution::Seen seen_of(const ResolveInput& input) {
   seen.age = input.now - input.seen.taken_at;
   seen.max_age = input.max_age;
   seen.declared = input.seen.declared;
+  seen.is_as_of = input.as_of_snapshot;
   seen.nodes = fleet.nodes;
   seen.usable_nodes = fleet.usable_nodes;
   seen.unusable = fleet.unusable;
@@ -45,11 +46,13 @@ Resolution::Seen seen_of(const ResolveInput& input) {
 
 // A snapshot from the future is as little a look at the present as an old one.
 bool is_stale(const Resolution::Seen& seen) {
+  if (seen.is_as_of) return false;
   return seen.age > seen.max_age || seen.age.micros < -seen.max_age.micros;
 }
 
 std::string when(const Resolution::Seen& seen) {
   if (seen.declared) return "as declared, not discovered";
+  if (seen.is_as_of) return fmt::format("as of {}", format_rfc3339(seen.taken_at));
   if (seen.age.micros < 0)
     return fmt::format("as seen {} from now", format_age({-seen.age.micros}));
   return fmt::format("as seen {} ago", format_age(seen.age));
@@ -225,8 +228,11 @@ void accept(const ResolveInput& input, const Comparisons& comparisons, const Fit
   answer.cause = cause_of(answer);
   answer.status = answer.unconfirmed.empty() ? Status::verified : Status::degraded;
   answer.seen->fitting_nodes = nodes_bearing_out(fit, claims);
-  answer.fits_now = fits_now(shape, fleet, comparisons, fit, claims);
-  if (is_stale(*answer.seen) || answer.seen->declared) answer.fits_now->fits.reset();
+  if (!input.as_of_snapshot) {
+    answer.fits_now = fits_now(shape, fleet, comparisons, fit, claims);
+    if (is_stale(*answer.seen) || answer.seen->declared || input.seen.failed)
+      answer.fits_now->fits.reset();
+  }
   for (std::string& remark : remark_on_taints(fleet, fit, claims, shape.nodes))
     answer.remarks.push_back(std::move(remark));
   for (std::string& remark : remark_on_models(shape, fleet, fit, claims))
@@ -258,12 +264,16 @@ Resolution resolve(const ResolveInput& input) {
   Resolution answer;
   answer.target = input.target;
   answer.resources = ask_of(input.shape);
+  if (const auto& failed = input.seen.failed)
+    answer.remarks.push_back(
+        fmt::format("the last look failed at {}: {}", format_rfc3339(failed->at), failed->why));
   if (input.target.empty() || input.seen.fleet == nullptr) {
     leave_unchecked(input, input.target.empty() ? Cause::no_target : Cause::no_snapshot, answer);
     return answer;
   }
   answer.seen = seen_of(input);
-  answer.remarks = texts_of(input.seen.fleet->unread);
+  for (std::string& text : texts_of(input.seen.fleet->unread))
+    answer.remarks.push_back(std::move(text));
   const Comparisons comparisons = compare(input.shape, *input.seen.fleet);
   const Fit found = fit(input.shape, *input.seen.fleet, comparisons);
   if (found.nodes < input.shape.nodes)

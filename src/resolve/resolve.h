@@ -46,12 +46,19 @@ std::string_view name(Status status);  // "unchecked", …
 std::string_view name(Cause cause);    // "no-target", "stale-snapshot", …
 std::string_view name(Match match);    // "confirmed", "contradicted", "not-reported"
 
+// The newest look at the target, where it saw nothing: what is known is from an earlier one.
+struct FailedLook {
+  Time at;
+  std::string why;
+};
+
 // What was seen of the target. The fleet is only looked at during the call.
 struct Observation {
   const Fleet* fleet = nullptr;  // nullptr: never discovered
   std::string snapshot_id;
   Time taken_at;
   bool declared = false;  // typed in by an operator rather than discovered
+  std::optional<FailedLook> failed = std::nullopt;
 };
 
 struct ResolveInput {
@@ -60,6 +67,9 @@ struct ResolveInput {
   Observation seen;
   Duration max_age = minutes(15);
   Time now;
+  // Asked of the time at which the snapshot was taken: its age costs nothing, and nothing is said
+  // of now.
+  bool as_of_snapshot = false;
 };
 
 // The ask in the platform's neutral terms, per node and in total.
@@ -105,7 +115,7 @@ struct Dimension {
 };
 
 // Free capacity, apart from total: nodes that could take the ask now, in the way that the answer
-// rests on. Of an old or declared snapshot nothing is known about now.
+// rests on. Of an old or declared snapshot, and after a failed look, nothing is known about now.
 struct FitsNow {
   std::optional<bool> fits;  // nullopt: unknown
   int64_t nodes = 0;         // as of the snapshot
@@ -125,7 +135,7 @@ struct Resolution {
   // apply. Empty exactly when the status is verified.
   std::vector<std::string> unconfirmed;
   std::vector<Dimension> missing;    // of an unresolvable ask
-  std::optional<FitsNow> fits_now;   // of a verified or degraded one
+  std::optional<FitsNow> fits_now;   // of a verified or degraded one that was asked of now
   std::vector<std::string> remarks;  // taints, differing models, parts of the target not read
 
   // about the snapshot; absent when there is none
@@ -135,6 +145,7 @@ struct Resolution {
     Duration age;  // negative when the snapshot is from the future
     Duration max_age;
     bool declared = false;
+    bool is_as_of = false;  // the answer is one of taken_at
     int64_t nodes = 0;
     int64_t usable_nodes = 0;
     int64_t fitting_nodes = 0;  // that bear out what the answer confirms

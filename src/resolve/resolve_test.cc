@@ -97,6 +97,20 @@ TEST(Resolve, MoreThanTheTotalIsRefusedNamingEachDimension) {
   EXPECT_EQ(verdict_on(answer, "gpu_count"), Match::contradicted);
 }
 
+// Kubernetes without labels: a unit may be a card, a slice or a share.
+TEST(Resolve, UnitsThatNobodySaidAreCardsVerifyNoCount) {
+  CardSet units = cards("H100", 4);
+  units.physical.reset();
+  units.offers = {offer(Sharing::unread, 4, 4)};
+  const Inventory seen = inventory({node("n1", {units})});
+  const Resolution answer = resolve_on(gpus(2), seen);
+  EXPECT_THAT(answer, Is(Status::degraded, Cause::unconfirmed));
+  EXPECT_THAT(answer.unconfirmed, ElementsAre("gpu_count"));
+  EXPECT_EQ(verdict_on(answer, "gpu_count"), Match::not_reported);
+  // more than there are units cannot be had, whatever a unit is
+  EXPECT_EQ(resolve_on(gpus(8), seen).status, Status::unresolvable);
+}
+
 // --- the fit is per node
 
 TEST(Resolve, EightOneGpuNodesDoNotHoldAnEightGpuNode) {
@@ -275,6 +289,17 @@ TEST(Resolve, ARefusedFamilyIsContradictedByWhatIsThere) {
       "no device on any node");
 }
 
+// Among many others the one that was asked for must not vanish in "3 others".
+TEST(Resolve, TheClaimedFamilyLeadsWhatWasSeen) {
+  std::vector<Node> nodes = {node("n0", {cards("A100", 4)})};
+  const Family others[] = {Family::amd, Family::intel_gaudi, Family::tpu, Family::other};
+  for (const Family family : others)
+    for (const char* name : {"a", "b"})
+      nodes.push_back(node(fmt::format("{}{}", info(family).name, name), {cards("x", 8, family)}));
+  EXPECT_THAT(find_verdict(resolve_on(gpus(16), inventory(nodes)), "accelerator_family")->observed,
+              testing::StartsWith("nvidia (1 node), "));
+}
+
 TEST(Resolve, CardsThatNothingCanBeAskedForAreNoCapacity) {
   CardSet no_plugin = cards("L4", 1);
   no_plugin.offers.clear();
@@ -304,6 +329,22 @@ TEST(Resolve, AnOldSnapshotIsNeverVerified) {
 TEST(Resolve, ASnapshotFromTheFutureIsNeverVerified) {
   const Inventory good = inventory({node("n1", {cards("A100", 8)})});
   EXPECT_EQ(resolve_on(gpus(8), good, {hours(-1)}).status, Status::degraded);
+}
+
+TEST(Resolve, AnAnswerAsOfTheSnapshotIsOneOfThatTimeAndSaysNothingOfNow) {
+  const Fleet fleet = build_fleet(inventory({node("n1", {cards("A100", 4)})}));
+  ResolveInput input;
+  input.shape = gpus(2);
+  input.target = "hpc";
+  input.seen.fleet = &fleet;
+  input.seen.taken_at = Time{kNow.micros - hours(48).micros};
+  input.now = kNow;
+  input.as_of_snapshot = true;
+  const Resolution answer = resolve(input);
+  EXPECT_THAT(answer, Is(Status::verified, Cause::confirmed));
+  EXPECT_EQ(answer.seen->age, hours(48));
+  EXPECT_FALSE(answer.fits_now);
+  EXPECT_THAT(answer.reason, HasSubstr("As of " + format_rfc3339(input.seen.taken_at)));
 }
 
 TEST(Resolve, DeclaredCapacityIsNeverVerified) {
@@ -644,7 +685,7 @@ TEST(Resolution, PrintsEveryPartOfTheAnswer) {
 "unconfirmed":["accelerator_model_hint"],"missing":[],
 "fits_now":{"fits":true,"nodes":1,"nodes_unknown":0},
 "snapshot":{"id":"snap-1","taken_at":"2027-01-15T07:59:00.000000Z","age_seconds":60,
-"max_age_seconds":900,"declared":false},
+"max_age_seconds":900,"declared":false,"as_of":null},
 "nodes":{"total":2,"usable":1,"fitting":1,"unusable":{"drained":1}},"remarks":[]})text";
   std::erase(expected, '\n');
   EXPECT_EQ(to_text(to_json(answer)), expected);

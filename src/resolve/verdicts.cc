@@ -44,9 +44,13 @@ class Observed {
     if (!text.empty()) nodes_[text] += nodes;
   }
 
-  std::string text() const {
+  // `first` leads, however few nodes show it.
+  std::string text(std::string_view first = {}) const {
     std::vector<std::pair<std::string, int64_t>> rows(nodes_.begin(), nodes_.end());
     std::ranges::stable_sort(rows, std::greater<>(), &std::pair<std::string, int64_t>::second);
+    // not std::ranges: clang 14 cannot read that of libstdc++ 12
+    std::stable_partition(rows.begin(), rows.end(),
+                          [&](const auto& row) { return row.first == first; });
     std::vector<std::string> parts;
     for (const auto& [text, nodes] : rows) {
       if (parts.size() == kMostObserved) {
@@ -181,8 +185,8 @@ Shape without_amounts(const Shape& shape, int64_t gpu_count, int64_t nodes) {
   return relaxed;
 }
 
-// Nodes, usable or not, by the families that they carry.
-std::string families_seen(const Fleet& fleet) {
+// Nodes, usable or not, by the families that they carry: the claimed one first.
+std::string families_seen(const Fleet& fleet, Family claimed) {
   Observed seen;
   for (const FleetClass& nodes : fleet.classes) {
     std::vector<std::string> said;
@@ -192,7 +196,7 @@ std::string families_seen(const Fleet& fleet) {
     }
     for (const std::string& text : said) seen.add(text, static_cast<int64_t>(nodes.count));
   }
-  return seen.text();
+  return seen.text(info(claimed).name);
 }
 
 void judge_family(const Shape& shape, const Fleet& fleet, FieldVerdict& verdict) {
@@ -205,7 +209,7 @@ void judge_family(const Shape& shape, const Fleet& fleet, FieldVerdict& verdict)
     verdict.verdict = Match::confirmed;
   else if (!fleet.may_have_family(shape.accelerator_family))
     verdict.verdict = Match::contradicted;
-  verdict.observed = families_seen(fleet);
+  verdict.observed = families_seen(fleet, shape.accelerator_family);
   if (verdict.observed.empty() && verdict.verdict == Match::contradicted)
     verdict.observed = "no device on any node";
 }

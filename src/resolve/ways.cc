@@ -56,10 +56,22 @@ bool lacks_profile(const FleetModel& seen, std::string_view profile) {
   });
 }
 
+// Units that may be whole devices, for all that was said.
+bool may_be_whole(const FleetOffer& offer) {
+  return offer.sharing == Sharing::whole || offer.sharing == Sharing::unread;
+}
+
+// At most as many devices as there are units; that a unit is a device is not known of all.
+Way whole_way(const FleetGroup& group, const FleetOffer& offer) {
+  Way way = way_of(group, offer);
+  if (offer.sharing == Sharing::unread) set(way, Claim::gpu_count, Match::not_reported);
+  return way;
+}
+
 // Whole devices: never slices or shares (semantics §4).
 void add_whole_ways(const FleetGroup& group, std::vector<Way>& ways) {
   for (const FleetOffer& offer : group.offers)
-    if (offer.sharing == Sharing::whole) ways.push_back(way_of(group, offer));
+    if (may_be_whole(offer)) ways.push_back(whole_way(group, offer));
 }
 
 // Instances of the profile; else whole devices as the coarse ask. Slices of another profile are
@@ -69,8 +81,8 @@ void add_mig_ways(const Shape& shape, const Fleet& fleet, const FleetGroup& grou
   for (const FleetOffer& offer : group.offers) {
     if (offer.sharing == Sharing::mig && offer.mig_profile == shape.mig_profile) {
       ways.push_back(way_of(group, offer));
-    } else if (offer.sharing == Sharing::whole) {
-      ways.push_back(way_of(group, offer));
+    } else if (may_be_whole(offer)) {
+      ways.push_back(whole_way(group, offer));
       const bool impossible = lacks_profile(fleet.models[group.model], shape.mig_profile);
       set(ways.back(), Claim::mig, impossible ? Match::contradicted : Match::not_reported);
     }
@@ -88,8 +100,8 @@ void add_fraction_ways(const Shape& shape, const Fleet& fleet, const FleetGroup&
       if (share && *share < fraction) continue;
       ways.push_back(way_of(group, offer));
       set(ways.back(), Claim::fraction, share ? Match::confirmed : Match::not_reported);
-    } else if (offer.sharing == Sharing::whole) {
-      ways.push_back(way_of(group, offer));
+    } else if (may_be_whole(offer)) {
+      ways.push_back(whole_way(group, offer));
       set(ways.back(), Claim::fraction, Match::not_reported);
     } else {
       const int64_t cards = group.physical.value_or(0);
@@ -246,6 +258,12 @@ std::string describe(const FleetOffer& offer) {
       return "time-slice shares";
     case Sharing::mps:
       return "MPS shares";
+    case Sharing::shard:
+      return "shards";
+    case Sharing::vgpu:
+      return "virtual GPUs";
+    case Sharing::unread:
+      return "units not said to be cards, slices or shares";
   }
   EXA_ASSERT(false && "every way of sharing is named");
 }

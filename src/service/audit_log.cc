@@ -6,6 +6,7 @@
 #include "audit/key_file.h"
 #include "base/text.h"
 #include "service/audit_state.h"
+#include "service/stored.h"
 
 namespace exa {
 namespace {
@@ -92,7 +93,7 @@ Result<Answer> list_audit(Service& service, const ListAudit& what) {
       for (const Row& row : rows) {
         before = row.integer(0);
         EXA_ASSIGN(json::value entry,
-                   parse_json(row.text(1), fmt::format("audit entry {}", before)));
+                   parse_stored(row.text(1), fmt::format("audit entry {}", before)));
         if (!fits(what.actor, entry, "actor_name") || !fits(what.action, entry, "action") ||
             !fits(what.outcome, entry, "outcome") || !fits(what.name, entry, "object_name")) {
           continue;
@@ -154,6 +155,15 @@ Result<Answer> verify_audit(Service& service, const VerifyAudit& what) {
     }
     return answer;
   });
+}
+
+Result<Answer> recover_log(Service& service, const Caller& caller, const std::string& reason) {
+  const Result<Answer> verified = verify_audit(service, {});
+  if (!verified || verified->exit_code != 0) return service.recover_audit(caller, reason);
+  Answer answer;
+  answer.body = {{"recovered", false}, {"reason", reason}};
+  answer.notices.emplace_back("there is nothing to recover: the log agrees with its checkpoint");
+  return answer;
 }
 
 Result<Answer> export_audit(Service& service) {

@@ -23,6 +23,10 @@ struct VerifyAudit {
 // exit_code as for audit_broken when the log is not what its checkpoints vouch for.
 Result<Answer> verify_audit(Service& service, const VerifyAudit& what);
 
+// Service::recover_audit where there is something to recover: a log that agrees with its checkpoint
+// is left alone, and the answer says so.
+Result<Answer> recover_log(Service& service, const Caller& caller, const std::string& reason);
+
 Result<Answer> export_audit(Service& service);
 
 }  // namespace exa

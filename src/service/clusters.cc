@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "audit/digest.h"
 #include "base/plural.h"
 #include "base/text.h"
 #include "discover/readers.h"
 #include "hardware/inventory_json.h"
 #include "service/consumers.h"
 #include "service/resolutions.h"
+#include "service/stored.h"
 
 namespace exa {
 namespace {
@@ -41,7 +43,7 @@ json::object address_json(const ClusterAddress& address) {
 }
 
 Result<ClusterAddress> address_from_json(ClusterKind kind, const std::string& text) {
-  EXA_ASSIGN(const json::value value, parse_json(text, "stored address"));
+  EXA_ASSIGN(const json::value value, parse_stored(text, "a stored address"));
   ClusterAddress address;
   address.kind = kind;
   for (const AddressText& member : kAddressTexts) {
@@ -50,7 +52,8 @@ Result<ClusterAddress> address_from_json(ClusterKind kind, const std::string& te
   if (const json::value* port = find(value, "ssh_port"); port != nullptr && port->is_int64()) {
     address.ssh_port = static_cast<int>(port->get_int64());
   }
-  EXA_ASSIGN(address.timeout, parse_duration(text_or(value, "timeout", "30s")));
+  EXA_ASSIGN(address.timeout,
+             from_stored(parse_duration(text_or(value, "timeout", "30s")), "a stored address"));
   return address;
 }
 
@@ -132,12 +135,7 @@ Result<Capture> capture_for(Service& service, const Cluster& cluster, const Disc
   EXA_ASSIGN(Capture capture,
              capture_from_file(*what.file, "--from", cluster.address.kind, service.now()));
   // it would stay the newest for as long as its clock was ahead
-  if (capture.taken_at > service.now() + minutes(5)) {
-    return fail(invalid("--from", {{"/from",
-                                    fmt::format("was captured in the future ({}): a clock is wrong",
-                                                format_rfc3339(capture.taken_at)),
-                                    ""}}));
-  }
+  EXA_TRY(check_not_from_the_future(capture, "--from", "/from", service.now()));
   return capture;
 }
 
@@ -147,6 +145,15 @@ Result<Cluster> cluster_named(Service& service, const std::string& name) {
 }
 
 }  // namespace
+
+Result<void> check_not_from_the_future(const Capture& capture, std::string_view flag,
+                                       std::string_view where, Time now) {
+  if (capture.taken_at <= now + minutes(5)) return {};
+  return fail(invalid(flag, {{std::string(where),
+                              fmt::format("was captured in the future ({}): a clock is wrong",
+                                          format_rfc3339(capture.taken_at)),
+                              ""}}));
+}
 
 Result<std::optional<ProbeFailure>> failure_since(Transaction& tx, const Cluster& cluster) {
   EXA_ASSIGN(const auto rows,
@@ -198,7 +205,7 @@ Result<std::optional<SnapshotHead>> newest_snapshot(Transaction& tx, const Clust
   std::optional<SnapshotHead> head;
   if (rows.empty()) return head;
   EXA_ASSIGN(json::value capacity,
-             parse_json(rows[0].text(4), "stored capacity", tool_output_limits()));
+             parse_stored(rows[0].text(4), "a stored capacity", tool_output_limits()));
   head = {rows[0].text(0), Time{rows[0].integer(1)}, rows[0].text(2), rows[0].integer(3) != 0,
           std::move(capacity)};
   return head;
@@ -210,8 +217,41 @@ Result<Inventory> load_inventory(Transaction& tx, const std::string& snapshot_id
   if (rows.empty())
     return fail(Code::not_found, fmt::format("there is no snapshot {}", snapshot_id));
   EXA_ASSIGN(const json::value value,
-             parse_json(rows[0].text(0), "stored inventory", tool_output_limits()));
-  return inventory_from_json(value);
+             parse_stored(rows[0].text(0), "a stored inventory", tool_output_limits()));
+  return from_stored(inventory_from_json(value), "a stored inventory");
+}
+
+Result<std::vector<StoredCluster>> load_all_clusters(Transaction& tx) {
+  EXA_ASSIGN(
+      const auto rows,
+      tx.rows(fmt::format("SELECT {}, removed_at FROM cluster ORDER BY name, created_at, uid",
+                          kClusterColumns)));
+  std::vector<StoredCluster> clusters;
+  for (const Row& row : rows) {
+    StoredCluster stored{row.text(1), cluster_of(row), {}};
+    if (!row.is_null(7)) stored.removed_at = Time{row.integer(7)};
+    clusters.push_back(std::move(stored));
+  }
+  return clusters;
+}
+
+Result<json::object> snapshot_document(Transaction& tx, const std::string& snapshot_id) {
+  EXA_ASSIGN(
+      const auto rows,
+      tx.rows("SELECT cluster_uid, sequence, taken_at, source, declared, capacity, inventory "
+              "FROM snapshot WHERE id = $1",
+              {snapshot_id}));
+  if (rows.empty())
+    return fail(Code::not_found, fmt::format("there is no snapshot {}", snapshot_id));
+  const Row& row = rows[0];
+  return json::object{{"id", snapshot_id},
+                      {"cluster", row.text(0)},
+                      {"sequence", row.integer(1)},
+                      {"taken_at", format_rfc3339(Time{row.integer(2)})},
+                      {"source", row.text(3)},
+                      {"declared", row.integer(4) != 0},
+                      {"capacity", sha256_hex(row.text(5))},
+                      {"inventory", sha256_hex(row.text(6))}};
 }
 
 Result<Answer> add_cluster(Service& service, const Caller& caller, const AddCluster& what) {
@@ -234,7 +274,7 @@ Result<Answer> add_cluster(Service& service, const Caller& caller, const AddClus
     deed = {"cluster", what.name,
             "",        {},
             {},        json::value(to_json(cluster)),
-            "",        {{"kind", name(cluster.address.kind)}}};
+            "",        {{"kind", name(cluster.address.kind)}, {"uid", cluster.uid}}};
     Answer answer;
     answer.status = 201;
     EXA_ASSIGN(answer.body, cluster_json(tx, cluster, service.now()));
@@ -302,8 +342,9 @@ Result<Answer> remove_cluster(Service& service, const Caller& caller,
       error.next = fmt::format("exa cluster remove {} --force --reason \"…\"", cluster_name);
       return fail(std::move(error));
     }
-    EXA_TRY(tx.change("UPDATE cluster SET removed_at = $2 WHERE uid = $1",
-                      {cluster.uid, service.now().micros}));
+    const Time now = service.now();
+    EXA_TRY(
+        tx.change("UPDATE cluster SET removed_at = $2 WHERE uid = $1", {cluster.uid, now.micros}));
     EXA_TRY(tx.change("DELETE FROM resolution WHERE cluster_uid = $1", {cluster.uid}));
     deed = {"cluster",
             cluster_name,
@@ -312,7 +353,7 @@ Result<Answer> remove_cluster(Service& service, const Caller& caller,
             json::value(to_json(cluster)),
             {},
             reason,
-            {{"consumers", int64_t(users.size())}}};
+            {{"consumers", int64_t(users.size())}, {"at", format_rfc3339(now)}}};
     Answer answer;
     answer.body = {{"name", cluster_name}, {"removed", true}, {"consumers", int64_t(users.size())}};
     return answer;
@@ -354,12 +395,13 @@ Result<Answer> discover_cluster(Service& service, const Caller& caller,
     EXA_TRY(insert_snapshot(tx, cluster.uid, head, to_text(to_json(*inventory))));
     EXA_TRY(record_probe(tx, cluster.uid, service.now(), head.id, nullptr));
     if (!overtaken) EXA_TRY(refresh_cluster(tx, cluster, head, *inventory, service.now()));
+    EXA_ASSIGN(json::object document, snapshot_document(tx, head.id));
     deed = {"cluster",
             what.name,
             "",
             {},
             {},
-            {},
+            json::value(std::move(document)),
             "",
             {{"snapshot", head.id},
              {"nodes", capacity.nodes},

@@ -24,6 +24,19 @@ struct SnapshotHead {
   json::value capacity;  // counts, as in hardware/inventory_json.h
 };
 
+// Any that was ever added, removed ones too, in the order in which each name was given; one that
+// cannot be read says why in its place.
+struct StoredCluster {
+  std::string name;
+  Result<Cluster> cluster;
+  std::optional<Time> removed_at;
+};
+Result<std::vector<StoredCluster>> load_all_clusters(Transaction& tx);
+
+// What the audit log digests of a snapshot: its row, with the capacity and the inventory as the
+// SHA-256 of their texts.
+Result<json::object> snapshot_document(Transaction& tx, const std::string& snapshot_id);
+
 struct ProbeFailure {
   Time at;
   std::string code;
@@ -36,6 +49,10 @@ Result<std::optional<SnapshotHead>> newest_snapshot(Transaction& tx, const Clust
 // Why the last look failed, if it did.
 Result<std::optional<ProbeFailure>> failure_since(Transaction& tx, const Cluster& cluster);
 Result<Inventory> load_inventory(Transaction& tx, const std::string& snapshot_id);
+
+// A saved capture that claims to be from later than now (by more than clocks differ) is refused.
+Result<void> check_not_from_the_future(const Capture& capture, std::string_view flag,
+                                       std::string_view where, Time now);
 
 struct AddCluster {
   std::string name;

@@ -5,19 +5,20 @@
 #include "base/text.h"
 #include "profile/diff.h"
 #include "service/resolutions.h"
+#include "service/stored.h"
 
 namespace exa {
 namespace {
 
 Result<Consumer> consumer_of(const Row& row, const std::string& project) {
-  EXA_ASSIGN(const json::value shape, parse_json(row.text(4), "stored shape"));
+  EXA_ASSIGN(const json::object shape, parse_stored_object(row.text(4), "a consumer's shape"));
   Consumer consumer;
   consumer.project = project;
   consumer.kind = row.text(0);
   consumer.ref = row.text(1);
   consumer.profile = row.text(2);
   consumer.version = row.integer(3);
-  EXA_ASSIGN(consumer.shape, shape_from_json(shape.as_object()));
+  EXA_ASSIGN(consumer.shape, from_stored(shape_from_json(shape), "a consumer's shape"));
   consumer.cluster = row.text_or_empty(5);
   consumer.since = Time{row.integer(6)};
   consumer.recorded_by = row.text(7);
@@ -26,7 +27,8 @@ Result<Consumer> consumer_of(const Row& row, const std::string& project) {
 
 // What happened to the profile since: nothing, or what a person should know.
 struct Drift {
-  std::string kind;  // current, newer-version, version-deleted, profile-deleted, retired
+  std::string kind;  // current, newer-version, older-version, version-deleted, profile-deleted,
+                     // retired
   std::string detail;
 };
 
@@ -41,14 +43,15 @@ Result<Drift> drift_of(Transaction& tx, const Consumer& consumer) {
     return Drift{"version-deleted",
                  fmt::format("version {} was deleted; the shape is kept here", consumer.version)};
   }
-  if (own->deprecation)
-    return Drift{"retired", fmt::format("move to {}", own->deprecation->redirect)};
+  if (own->deprecation) return Drift{"retired", advice(*own->deprecation)};
   for (const StoredVersion& stored : versions) {
     const bool active = std::ranges::find(stored.labels, "active") != stored.labels.end();
     if (!active || stored.profile.version == consumer.version) continue;
     if (!has_drifted(consumer.shape, stored.profile.shape)) break;
-    return Drift{"newer-version", fmt::format("active is {}@{}, which asks for something else",
-                                              consumer.profile, stored.profile.version)};
+    const bool newer = stored.profile.version > consumer.version;
+    return Drift{newer ? "newer-version" : "older-version",
+                 fmt::format("active is {}{}@{}, which asks for something else",
+                             newer ? "" : "back at ", consumer.profile, stored.profile.version)};
   }
   return Drift{"current", ""};
 }
@@ -97,6 +100,16 @@ Result<std::vector<Consumer>> load_consumers(Transaction& tx, const std::string&
     consumers.push_back(std::move(consumer));
   }
   return consumers;
+}
+
+Result<Consumer> load_consumer(Transaction& tx, const std::string& project, const std::string& kind,
+                               const std::string& ref) {
+  EXA_ASSIGN(const auto rows,
+             tx.rows("SELECT kind, ref, profile, version, shape, cluster, since, recorded_by FROM "
+                     "consumer WHERE project = $1 AND kind = $2 AND ref = $3",
+                     {project, kind, ref}));
+  if (rows.empty()) return fail(Code::not_found, fmt::format("there is no {} {}", kind, ref));
+  return consumer_of(rows[0], project);
 }
 
 Result<Answer> use_profile(Service& service, const Caller& caller, const UseProfile& what) {
@@ -152,8 +165,8 @@ Result<Answer> use_profile(Service& service, const Caller& caller, const UseProf
     answer.body = to_json(consumer);
     answer.body["resolution"] = to_json(resolution);
     if (stored.deprecation) {
-      answer.notices.push_back(fmt::format("{}@{} is retired; use {} instead", consumer.profile,
-                                           consumer.version, stored.deprecation->redirect));
+      answer.notices.push_back(fmt::format("{}@{} is retired; {}", consumer.profile,
+                                           consumer.version, advice(*stored.deprecation)));
     }
     if (resolution.status == Status::degraded)
       answer.notices.push_back("degraded: " + resolution.reason);

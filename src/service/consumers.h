@@ -27,6 +27,9 @@ Result<std::vector<Consumer>> load_consumers(Transaction& tx, const std::string&
                                              const std::string& profile,
                                              std::optional<int64_t> version);
 
+Result<Consumer> load_consumer(Transaction& tx, const std::string& project, const std::string& kind,
+                               const std::string& ref);
+
 struct UseProfile {
   std::string project;
   ProfileRef ref;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "service/stored.h"
 
 namespace exa {
 namespace {
@@ -15,9 +16,9 @@ Result<StoredVersion> version_of(const Row& row, const std::string& project) {
   stored.profile.project = project;
   stored.profile.name = row.text(0);
   stored.profile.version = row.integer(1);
-  EXA_ASSIGN(const json::value shape, parse_json(row.text(2), "stored shape"));
-  if (!shape.is_object()) return fail(Code::store_damaged, "a stored shape is not an object");
-  EXA_ASSIGN(stored.profile.shape, shape_from_json(shape.get_object()));
+  const std::string what = fmt::format("the stored shape of {}@{}", row.text(0), row.integer(1));
+  EXA_ASSIGN(const json::object shape, parse_stored_object(row.text(2), what));
+  EXA_ASSIGN(stored.profile.shape, from_stored(shape_from_json(shape), what));
   stored.profile.created_at = Time{row.integer(3)};
   stored.profile.created_by = row.text(4);
   if (!row.is_null(5)) stored.deleted_at = Time{row.integer(5)};
@@ -36,6 +37,22 @@ Result<std::vector<std::pair<std::string, int64_t>>> labels_of(Transaction& tx,
   return labels;
 }
 
+// Whether a reference leads to a version that is not deleted.
+Result<bool> is_there(Transaction& tx, const std::string& project, const std::string& reference) {
+  EXA_ASSIGN(const ProfileRef ref, from_stored(parse_reference(reference), "a stored redirect"));
+  if (ref.version) {
+    EXA_ASSIGN(const auto rows,
+               tx.rows("SELECT 1 FROM profile_version WHERE project = $1 AND name = $2 AND version "
+                       "= $3 AND deleted_at IS NULL",
+                       {project, ref.name, *ref.version}));
+    return !rows.empty();
+  }
+  EXA_ASSIGN(const auto rows,
+             tx.rows("SELECT 1 FROM profile_label WHERE project = $1 AND name = $2 AND label = $3",
+                     {project, ref.name, ref.label.value_or("active")}));
+  return !rows.empty();
+}
+
 // By name, for the names in (after, last]: a page of a list, or one name.
 using DeprecationsByName = std::map<std::string, std::vector<Deprecation>>;
 
@@ -47,8 +64,9 @@ Result<DeprecationsByName> deprecations_of(Transaction& tx, const std::string& p
                      {project, after, last}));
   DeprecationsByName result;
   for (const Row& row : rows) {
+    EXA_ASSIGN(const bool there, is_there(tx, project, row.text(2)));
     result[row.text(0)].push_back(
-        {row.integer(1), row.text(2), row.text(3), Time{row.integer(4)}, row.text(5)});
+        {row.integer(1), row.text(2), row.text(3), Time{row.integer(4)}, row.text(5), !there});
   }
   return result;
 }
@@ -121,6 +139,12 @@ Error no_such_label(const std::string& name, const std::string& label,
 }
 
 }  // namespace
+
+std::string advice(const Deprecation& deprecation) {
+  return deprecation.redirect_gone
+             ? fmt::format("{}, which was to replace it, is gone", deprecation.redirect)
+             : fmt::format("use {} instead", deprecation.redirect);
+}
 
 Result<void> require_project(Transaction& tx, const std::string& project) {
   EXA_ASSIGN(const auto rows, tx.rows("SELECT name FROM project ORDER BY name"));

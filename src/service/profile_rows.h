@@ -19,7 +19,10 @@ struct Deprecation {
   std::string reason;
   Time at;
   std::string by;
+  bool redirect_gone = false;  // what it leads to was deleted since
 };
+// What whoever uses it should do: "use NAME instead", or that the replacement is gone as well.
+std::string advice(const Deprecation& deprecation);
 
 struct StoredVersion {
   HardwareProfile profile;

@@ -41,6 +41,7 @@ json::object with_store_facts(const StoredVersion& stored, json::array resolutio
   object["deprecated"] = nullptr;
   if (stored.deprecation) {
     object["deprecated"] = json::object{{"redirect", stored.deprecation->redirect},
+                                        {"redirect_gone", stored.deprecation->redirect_gone},
                                         {"reason", stored.deprecation->reason},
                                         {"at", format_rfc3339(stored.deprecation->at)},
                                         {"by", stored.deprecation->by}};
@@ -112,12 +113,26 @@ Result<Answer> set_profile(Service& service, const Caller& caller, const SetProf
     EXA_TRY(
         move_label(tx, what.project, what.name, what.label, version, now, caller.principal.name));
     EXA_TRY(refresh_version(tx, profile, now));
-    deed = {"hardware_profile",        what.name, what.project,           version, {},
-            shape_to_json(what.shape), "",        {{"label", what.label}}};
+    deed = {"hardware_profile",
+            what.name,
+            what.project,
+            version,
+            {},
+            shape_to_json(what.shape),
+            "",
+            {{"label", what.label}, {"at", format_rfc3339(now)}}};
     if (!earlier.empty()) deed.before = shape_to_json(earlier.back().profile.shape);
     Answer answer;
     answer.status = 201;
-    EXA_ASSIGN(answer.body, stored_json(tx, {profile, {what.label}, {}, {}, {}}, now));
+    EXA_ASSIGN(const StoredVersion stored,
+               find_profile(tx, what.project, {what.name, version, {}}));
+    EXA_ASSIGN(answer.body, stored_json(tx, stored, now));
+    if (stored.deprecation) {
+      answer.notices.push_back(
+          fmt::format("{} is retired, and so is this version; {}, or take it back: exa hardware "
+                      "profile deprecate {} --undo",
+                      what.name, advice(*stored.deprecation), what.name));
+    }
     if (what.label != "active") {
       EXA_ASSIGN(
           const auto labels,
@@ -244,7 +259,9 @@ Result<Answer> delete_profile(Service& service, const Caller& caller, const Dele
             {},
             {},
             what.reason,
-            {{"versions", deleted}, {"consumers", int64_t(consumers.size())}}};
+            {{"versions", deleted},
+             {"consumers", int64_t(consumers.size())},
+             {"at", format_rfc3339(now)}}};
     if (versions.size() == 1) deed.before = shape_to_json(versions[0].profile.shape);
     answer.body = {{"name", what.name},
                    {"project", what.project},
@@ -271,8 +288,14 @@ Result<Answer> label_profile(Service& service, const Caller& caller, const MoveL
                    {"version", what.version},
                    {"previous_version",
                     before.empty() ? json::value(nullptr) : json::value(before[0].integer(0))}};
-    deed = {"hardware_profile",     what.name, what.project, what.version, {}, {}, "",
-            {{"label", what.label}}};
+    deed = {"hardware_profile",
+            what.name,
+            what.project,
+            what.version,
+            {},
+            {},
+            "",
+            {{"label", what.label}, {"at", format_rfc3339(now)}}};
     if (!before.empty()) deed.before = json::value(before[0].integer(0));
     deed.after = json::value(what.version);
     if (std::ranges::find(stored.labels, what.label) != stored.labels.end()) {
@@ -348,6 +371,7 @@ Result<Answer> deprecate_profile(Service& service, const Caller& caller,
       EXA_ASSIGN(const auto versions, load_versions(tx, what.project, what.ref.name, false));
       if (versions.empty()) EXA_TRY(find_profile(tx, what.project, what.ref));
     }
+    const Time now = service.now();
     std::optional<Deprecation> deprecation;
     if (!what.undo) {
       EXA_ASSIGN(const ProfileRef target, parse_reference(what.redirect));
@@ -374,8 +398,7 @@ Result<Answer> deprecate_profile(Service& service, const Caller& caller,
             fmt::format("{} leads to {}; give it another redirect first", here[0], subject),
             fmt::format("exa hardware profile deprecate {} --redirect {}", here[0], what.redirect));
       }
-      deprecation =
-          Deprecation{version, what.redirect, what.reason, service.now(), caller.principal.name};
+      deprecation = Deprecation{version, what.redirect, what.reason, now, caller.principal.name};
     }
     EXA_TRY(store_deprecation(tx, what.project, what.ref.name, version, deprecation));
     deed = {"hardware_profile",
@@ -385,7 +408,13 @@ Result<Answer> deprecate_profile(Service& service, const Caller& caller,
             {},
             {},
             what.reason,
-            {{"redirect", what.redirect}, {"undo", what.undo}}};
+            {{"redirect", what.redirect}, {"undo", what.undo}, {"at", format_rfc3339(now)}}};
+    if (deprecation)
+      deed.after = json::object{{"version", version},
+                                {"redirect", deprecation->redirect},
+                                {"reason", deprecation->reason},
+                                {"at", format_rfc3339(deprecation->at)},
+                                {"by", deprecation->by}};
     Answer answer;
     answer.body = {{"name", what.ref.name},
                    {"project", what.project},

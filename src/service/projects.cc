@@ -14,7 +14,7 @@ Result<Answer> create_project(Service& service, const Caller& caller, const std:
     const Time now = service.now();
     EXA_TRY(tx.change("INSERT INTO project VALUES ($1, $2, $3)",
                       {name, now.micros, caller.principal.name}));
-    deed = {"project", name, name, {}, {}, json::value(name), "", {}};
+    deed = {"project", name, name, {}, {}, json::value(name), "", {{"at", format_rfc3339(now)}}};
     Answer answer;
     answer.status = 201;
     answer.body = {{"name", name},

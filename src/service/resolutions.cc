@@ -2,20 +2,26 @@
 
 #include <fmt/format.h>
 
+#include "base/quantity.h"
+#include "base/quote.h"
 #include "discover/readers.h"
 #include "hardware/inventory_json.h"
 #include "resolve/suggest.h"
+#include "service/stored.h"
 
 namespace exa {
 namespace {
 
 Observation observation_of(const Fleet& fleet, const SnapshotHead& head) {
-  return {&fleet, head.id, head.taken_at, head.declared};
+  return {&fleet, head.id, head.taken_at, head.declared, std::nullopt};
 }
 
 Resolution resolve_seen(const Shape& shape, const Cluster& cluster, const SnapshotHead& head,
-                        const Fleet& fleet, Time now) {
-  return resolve({shape, cluster.name, observation_of(fleet, head), cluster.max_age, now});
+                        const Fleet& fleet, Time now,
+                        const std::optional<ProbeFailure>& failure = {}) {
+  Observation seen = observation_of(fleet, head);
+  if (failure) seen.failed = {failure->at, failure->message};
+  return resolve({shape, cluster.name, std::move(seen), cluster.max_age, now});
 }
 
 Result<void> keep(Transaction& tx, const std::string& project, const std::string& name,
@@ -41,7 +47,8 @@ Result<json::object> kept_json(const Row& row, Time now) {
   std::string status = row.text(1);
   std::string cause = row.text(2);
   std::string reason = row.text(3);
-  EXA_ASSIGN(json::value unconfirmed, parse_json(row.text(4), "stored resolution"));
+  EXA_ASSIGN(json::value unconfirmed, parse_stored(row.text(4), "a stored resolution"));
+  if (!unconfirmed.is_array()) return fail(Code::store_damaged, "a stored resolution is no list");
   const Time taken_at{row.integer(6)};
   const Duration max_age{row.integer(8)};
   if (status == name(Status::verified) && now - taken_at > max_age) {
@@ -71,13 +78,38 @@ constexpr std::string_view kKeptColumns =
 Result<Resolution> resolve_file(const Shape& shape, const ResolveProfile& what, Time now) {
   EXA_ASSIGN(const Capture capture,
              capture_from_file(*what.snapshot_file, "--snapshot", std::nullopt, now));
+  EXA_TRY(check_not_from_the_future(capture, "--snapshot", "/snapshot", now));
   EXA_ASSIGN(const Inventory inventory, read_capture(capture));
   const Fleet fleet = build_fleet(inventory);
   return resolve({shape,
                   "the snapshot file",
-                  {&fleet, "file", capture.taken_at, capture.is_handed_in()},
+                  {&fleet, "file", capture.taken_at, capture.is_handed_in(), std::nullopt},
                   minutes(15),
-                  what.as_of_snapshot ? capture.taken_at : now});
+                  now,
+                  what.as_of_snapshot});
+}
+
+// The command that keeps a suggested shape as a profile.
+std::string set_command(const std::string& name, const Shape& shape) {
+  std::vector<std::string> words = {"exa",
+                                    "hardware",
+                                    "profile",
+                                    "set",
+                                    name,
+                                    "--accelerator-family",
+                                    std::string(info(shape.accelerator_family).name)};
+  const auto add = [&](bool wanted, const char* flag, std::string value) {
+    if (!wanted) return;
+    words.emplace_back(flag);
+    words.push_back(std::move(value));
+  };
+  add(shape.gpu_count > 0, "--gpu", std::to_string(shape.gpu_count));
+  add(!shape.mig_profile.empty(), "--mig-profile", shape.mig_profile);
+  add(shape.cpu_milli > 0, "--cpu", format_milli(shape.cpu_milli));
+  add(shape.memory_bytes > 0, "--memory-gb", format_gib(shape.memory_bytes));
+  add(!shape.accelerator_model_hint.empty(), "--accelerator-model-hint",
+      shape.accelerator_model_hint);
+  return shell_line(words);
 }
 
 }  // namespace
@@ -87,9 +119,14 @@ Result<Resolution> resolve_on(Transaction& tx, const Shape& shape, const std::st
   if (cluster_name.empty()) return resolve({shape, "", {}, minutes(15), now});
   EXA_ASSIGN(const Cluster cluster, find_cluster(tx, cluster_name));
   EXA_ASSIGN(const auto head, newest_snapshot(tx, cluster));
-  if (!head) return resolve({shape, cluster.name, {}, cluster.max_age, now});
+  EXA_ASSIGN(const auto failure, failure_since(tx, cluster));
+  if (!head) {
+    Observation nothing;
+    if (failure) nothing.failed = {failure->at, failure->message};
+    return resolve({shape, cluster.name, std::move(nothing), cluster.max_age, now});
+  }
   EXA_ASSIGN(const Inventory inventory, load_inventory(tx, head->id));
-  return resolve_seen(shape, cluster, *head, build_fleet(inventory), now);
+  return resolve_seen(shape, cluster, *head, build_fleet(inventory), now, failure);
 }
 
 Result<Answer> resolve_profile(Service& service, const ResolveProfile& what) {
@@ -112,10 +149,10 @@ Result<Answer> resolve_profile(Service& service, const ResolveProfile& what) {
       answer.exit_code = info(Code::fail_on).exit_code;
     }
     if (stored.deprecation) {
-      answer.notices.push_back(fmt::format(
-          "{}@{} is retired{}; use {} instead", stored.profile.name, stored.profile.version,
-          stored.deprecation->reason.empty() ? "" : ": " + stored.deprecation->reason,
-          stored.deprecation->redirect));
+      answer.notices.push_back(
+          fmt::format("{}@{} is retired{}; {}", stored.profile.name, stored.profile.version,
+                      stored.deprecation->reason.empty() ? "" : ": " + stored.deprecation->reason,
+                      advice(*stored.deprecation)));
     }
     if (resolution.cause == Cause::no_snapshot) {
       answer.notices.push_back(
@@ -190,8 +227,9 @@ Result<void> refresh_cluster(Transaction& tx, const Cluster& cluster, const Snap
                      "WHERE v.deleted_at IS NULL AND (l.label IS NOT NULL OR u.ref IS NOT NULL)",
                      {cluster.name}));
   for (const Row& row : rows) {
-    EXA_ASSIGN(const json::value value, parse_json(row.text(3), "stored shape"));
-    EXA_ASSIGN(const Shape shape, shape_from_json(value.as_object()));
+    const std::string what = fmt::format("the stored shape of {}@{}", row.text(1), row.integer(2));
+    EXA_ASSIGN(const json::object value, parse_stored_object(row.text(3), what));
+    EXA_ASSIGN(const Shape shape, from_stored(shape_from_json(value), what));
     EXA_TRY(keep(tx, row.text(0), row.text(1), row.integer(2), cluster.uid,
                  resolve_seen(shape, cluster, head, fleet, now), head, now));
   }
@@ -213,6 +251,7 @@ Result<Answer> suggest_profiles(Service& service, const std::string& project,
     for (const Suggestion& suggestion : suggest(inventory)) {
       json::object object{{"name", suggestion.name}, {"why", suggestion.why}};
       for (auto& member : shape_to_json(suggestion.shape)) object[member.key()] = member.value();
+      object["command"] = set_command(suggestion.name, suggestion.shape);
       items.emplace_back(std::move(object));
     }
     EXA_ASSIGN(const auto heads, load_heads(tx, {project, "", 1'000'000}));
@@ -228,6 +267,10 @@ Result<Answer> suggest_profiles(Service& service, const std::string& project,
           {"name", misfit.name}, {"version", misfit.version}, {"reason", misfit.reason}});
     }
     Answer answer;
+    if (!items.empty()) {
+      answer.notices.push_back(fmt::format("to keep one, under any name: {}",
+                                           std::string_view(items[0].at("command").as_string())));
+    }
     answer.body = {{"cluster", cluster_name},
                    {"snapshot_id", head->id},
                    {"items", std::move(items)},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "audit/digest.h"
+#include "service/stored.h"
 
 namespace exa {
 namespace {
@@ -153,9 +154,8 @@ Result<std::optional<Answer>> Service::replayed(Transaction& tx, const Caller& c
     return fail(Code::conflict,
                 "this idempotency key was used for a different request; use a new key");
   }
-  EXA_ASSIGN(json::value body, parse_json(rows[0].text(2), "kept reply"));
   Answer answer;
-  answer.body = std::move(body.as_object());
+  EXA_ASSIGN(answer.body, parse_stored_object(rows[0].text(2), "a kept reply"));
   answer.status = static_cast<int>(rows[0].integer(1));
   answer.notices.emplace_back("this request was done before; its first answer is repeated");
   return std::optional(std::move(answer));

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <system_error>
 #include <unordered_map>
 
@@ -81,7 +82,14 @@ class SqliteTransaction final : public Transaction {
     EXA_ASSIGN(sqlite3_stmt * statement, prepared(sql, values));
     std::vector<Row> result;
     int status = SQLITE_ROW;
-    while ((status = sqlite3_step(statement)) == SQLITE_ROW) result.push_back(row_of(statement));
+    const std::vector<int> declared = declared_types(statement);
+    while ((status = sqlite3_step(statement)) == SQLITE_ROW) {
+      if (auto damage = wrong_type(statement, declared)) {
+        sqlite3_reset(statement);
+        return fail(*std::move(damage));
+      }
+      result.push_back(row_of(statement));
+    }
     return finished(statement, status, std::move(result));
   }
 
@@ -112,7 +120,10 @@ class SqliteTransaction final : public Transaction {
           sqlite3_prepare_v2(database_, sql.data(), static_cast<int>(sql.size()), &fresh, nullptr);
       statement.reset(fresh);
       if (status != SQLITE_OK) {
-        return fail(error_from(database_, status, "the database did not accept a statement"));
+        Error error = error_from(database_, status, "the database did not accept a statement");
+        // the statements are ours: a table or column is not what the migrations made
+        if ((status & 0xFF) == SQLITE_ERROR) error.code = Code::store_damaged;
+        return fail(std::move(error));
       }
     }
     sqlite3_clear_bindings(statement.get());
@@ -136,6 +147,37 @@ class SqliteTransaction final : public Transaction {
     } else {
       sqlite3_bind_null(statement, index);
     }
+  }
+
+  // SQLite keeps a text in a BIGINT column if somebody puts one there; exa never does, and a row
+  // may be asked for what its column was declared as. 0: an expression, which has no declared type.
+  static std::vector<int> declared_types(sqlite3_stmt* statement) {
+    std::vector<int> types;
+    for (int i = 0; i < sqlite3_column_count(statement); ++i) {
+      const char* declared = sqlite3_column_decltype(statement, i);
+      const std::string_view name = declared == nullptr ? "" : declared;
+      types.push_back(name == "BIGINT"  ? SQLITE_INTEGER
+                      : name == "TEXT"  ? SQLITE_TEXT
+                      : name == "BYTEA" ? SQLITE_BLOB
+                                        : 0);
+    }
+    return types;
+  }
+
+  static std::optional<Error> wrong_type(sqlite3_stmt* statement,
+                                         const std::vector<int>& declared) {
+    for (size_t i = 0; i < declared.size(); ++i) {
+      const int column = static_cast<int>(i);
+      const int type = sqlite3_column_type(statement, column);
+      if (type == SQLITE_NULL || declared[i] == 0 || type == declared[i]) continue;
+      return Error{Code::store_damaged,
+                   fmt::format("a row holds a value of another type in its column {}",
+                               sqlite3_column_name(statement, column)),
+                   {},
+                   "exa audit verify",
+                   {}};
+    }
+    return std::nullopt;
   }
 
   static Row row_of(sqlite3_stmt* statement) {

@@ -1,0 +1,136 @@
+#include "service/audit_replay.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace exa {
+namespace {
+
+constexpr DocumentTable kDocuments[] = {
+    {"pool", "pool", "name"},
+    {"engine", "engine", "name"},
+    {"region", "region", "name"},
+    {"burst_policy", "burst_policy", "name"},
+    {"project_residency", "project_residency", "name"},
+    {"decision", "decision", "id"},
+    {"lease", "lease", "id"},
+    {"burst_event", "burst_event", "id"},
+    {"permit", "permit", "id"},
+};
+
+std::string detail(const AuditEntry& entry, std::string_view key) {
+  return std::string(text_or(entry.details, key, ""));
+}
+
+void move_to(ReplayedProfile& profile, const std::string& label, std::optional<int64_t> to,
+             const AuditEntry& entry) {
+  const auto held = profile.labels.find(label);
+  const auto from =
+      held == profile.labels.end() ? std::optional<int64_t>() : std::optional(held->second);
+  if (from == to) return;  // it pointed there already: nothing was moved
+  profile.moves[label].push_back({from, to, entry.actor_name, detail(entry, "at")});
+  if (to)
+    profile.labels[label] = *to;
+  else
+    profile.labels.erase(held);
+}
+
+void replay_set(ReplayedProfile& profile, const AuditEntry& entry) {
+  if (!entry.object_version) return;
+  profile.versions[*entry.object_version] = {
+      entry.after_digest, entry.actor_name, detail(entry, "at"), false, "", ""};
+  move_to(profile, detail(entry, "label"), entry.object_version, entry);
+}
+
+void replay_label(ReplayedProfile& profile, const AuditEntry& entry) {
+  if (entry.object_version) move_to(profile, detail(entry, "label"), entry.object_version, entry);
+}
+
+void bury(ReplayedProfile& profile, int64_t version, const AuditEntry& entry) {
+  ReplayedVersion& buried = profile.versions[version];
+  buried.deleted = true;
+  buried.deleted_by = entry.actor_name;
+  buried.deleted_at = detail(entry, "at");
+  std::vector<std::string> dropped;
+  for (const auto& [label, at] : profile.labels)
+    if (at == version) dropped.push_back(label);
+  for (const std::string& label : dropped) move_to(profile, label, {}, entry);
+}
+
+void replay_delete(ReplayedProfile& profile, const AuditEntry& entry) {
+  const json::value* versions = entry.details.if_contains("versions");
+  if (versions == nullptr || !versions->is_array()) return;
+  for (const json::value& version : versions->get_array())
+    if (version.is_int64()) bury(profile, version.get_int64(), entry);
+}
+
+void replay_deprecate(ReplayedProfile& profile, const AuditEntry& entry) {
+  const int64_t version = entry.object_version.value_or(0);
+  profile.deprecations.erase(version);
+  const json::value* undo = entry.details.if_contains("undo");
+  if (undo != nullptr && undo->is_bool() && undo->get_bool()) return;
+  profile.deprecations[version] = {detail(entry, "redirect"), entry.reason, entry.actor_name,
+                                   detail(entry, "at")};
+}
+
+struct ProfileAction {
+  std::string_view action;
+  void (*replay)(ReplayedProfile&, const AuditEntry&);
+};
+constexpr ProfileAction kProfileActions[] = {
+    {"hardware_profile.set", replay_set},
+    {"hardware_profile.label", replay_label},
+    {"hardware_profile.delete", replay_delete},
+    {"hardware_profile.deprecate", replay_deprecate},
+};
+
+void replay_cluster(ReplayedState& state, const AuditEntry& entry) {
+  std::vector<ReplayedCluster>& named = state.clusters[entry.object_name];
+  if (entry.action == "cluster.add") {
+    named.push_back({entry.after_digest, detail(entry, "uid"), false, ""});
+  } else if (entry.action == "cluster.remove" && !named.empty()) {
+    named.back().removed = true;
+    named.back().removed_at = detail(entry, "at");
+  } else if (entry.action == "cluster.discover") {
+    state.snapshots[detail(entry, "snapshot")] = entry.after_digest;
+  }
+}
+
+void replay_documents(ReplayedState& state, const AuditEntry& entry) {
+  if (std::ranges::find(kDocuments, entry.object_kind, &DocumentTable::kind) !=
+      std::end(kDocuments))
+    state.documents[{entry.object_kind, entry.object_name}] = entry.after_digest;
+  const json::value* also = entry.details.if_contains("also");
+  if (also == nullptr || !also->is_array()) return;
+  for (const json::value& one : also->get_array()) {
+    state
+        .documents[{std::string(text_or(one, "kind", "")), std::string(text_or(one, "name", ""))}] =
+        text_or(one, "digest", "");
+  }
+}
+
+}  // namespace
+
+std::span<const DocumentTable> document_tables() {
+  return kDocuments;
+}
+
+void replay(ReplayedState& state, const AuditEntry& entry) {
+  if (entry.outcome != "done") return;
+  replay_documents(state, entry);
+  if (entry.object_kind == "hardware_profile") {
+    const auto* row = std::ranges::find(kProfileActions, entry.action, &ProfileAction::action);
+    if (row != std::end(kProfileActions))
+      row->replay(state.profiles[{entry.project, entry.object_name}], entry);
+  } else if (entry.object_kind == "cluster") {
+    replay_cluster(state, entry);
+  } else if (entry.object_kind == "consumer") {
+    state.consumers[fmt::format("{}/{}/{}", entry.project, detail(entry, "kind"),
+                                entry.object_name)] = entry.after_digest;
+  } else if (entry.action == "project.create") {
+    state.projects[entry.object_name] = {entry.actor_name, detail(entry, "at")};
+  }
+}
+
+}  // namespace exa
