@@ -25,6 +25,14 @@ json::object ask_args(const Call& call) {
   return ask;
 }
 
+std::vector<Problem> check_page(const json::object& args) {
+  const json::value* limit = args.if_contains("limit");
+  const bool wrong = limit != nullptr && limit->is_int64() &&
+                     (limit->get_int64() < 1 || limit->get_int64() > 1000);
+  return wrong ? std::vector<Problem>{{"/limit", "is not between 1 and 1000", ""}}
+               : std::vector<Problem>();
+}
+
 Result<Duration> lifetime_of(const Call& call) {
   EXA_ASSIGN(const Duration lifetime, parse_duration(call.text("ttl")));
   if (lifetime < seconds(1) || lifetime > hours(24 * 365)) {
@@ -80,6 +88,9 @@ Result<Reply> place(Service& service, const Call& call) {
 }
 
 Result<Reply> burst(Service& service, const Call& call) {
+  if (call.text("target") == "hpc") {
+    return fail(invalid("burst", {{"/target", "is hpc; a burst goes to the cloud", ""}}));
+  }
   return decide(service, call, true);
 }
 
@@ -294,6 +305,7 @@ std::vector<Route> placement_routes() {
        .summary = "List recent placement decisions, the newest first",
        .params = {project_param(), limit_param(), cursor_param()},
        .handler = decisions,
+       .check = check_page,
        .examples = {"exa hardware decisions"}},
       {.id = "placement.decision",
        .path = "/api/v1/decisions/{id}",
@@ -309,6 +321,7 @@ std::vector<Route> placement_routes() {
        .summary = "List attempts at the cloud, allowed and blocked, the newest first",
        .params = {project_param(), limit_param(), cursor_param()},
        .handler = bursts,
+       .check = check_page,
        .examples = {"exa hardware bursts"}},
       {.id = "lease.list",
        .path = "/api/v1/leases",

@@ -1,5 +1,7 @@
 // Row and handler of `exa simulate`: what a policy would make of a fleet and its arrivals. Nothing
 // is stored; the same input and seed give the same answer.
+#include <set>
+
 #include <fmt/format.h>
 
 #include "api/handlers.h"
@@ -81,7 +83,13 @@ Result<std::vector<std::string>> policies_of(const Call& call) {
 Result<Run> run_of(const Call& call) {
   Run run;
   EXA_ASSIGN(run.policies, policies_of(call));
+  if (run.policies.empty()) {
+    return fail(invalid("simulation", {{"/policy", "names no policy", ""}}));
+  }
   EXA_ASSIGN(run.input.nodes, read_trace_nodes(call.text("nodes"), "nodes"));
+  // what arrives is drawn for the fleet and the tasks as they are: a what-if meets the same work
+  int64_t capacity = 0;
+  for (const DeviceNode& node : run.input.nodes) capacity += node.cards * kWholeDevice;
   if (const json::value* rows = call.args.if_contains("add_nodes"); rows != nullptr)
     EXA_TRY(add_nodes(run.input.nodes, *rows));
   std::vector<TracePod> pods;
@@ -95,7 +103,6 @@ Result<Run> run_of(const Call& call) {
       return fail(invalid("simulation", {{"/share", "is not above 0 and at most 1", ""}}));
     }
   }
-  ask_for_share(pods, share);
   run.input.mix = mix_of(pods);
   run.input.seed = static_cast<uint64_t>(call.integer("seed", 1));
   if (call.has("arrivals")) {
@@ -108,11 +115,19 @@ Result<Run> run_of(const Call& call) {
     return fail(invalid("simulation", {{"/pods", "give --pods, --arrivals, or both", ""}}));
   }
   EXA_ASSIGN(const int64_t inflate, milli_arg(call, "inflate"));
-  int64_t capacity = 0;
-  for (const DeviceNode& node : run.input.nodes) capacity += node.cards * kWholeDevice;
   EXA_ASSIGN(run.input.arrivals,
              draw_arrivals(pods, capacity, inflate, run.input.seed, ArrivalOrder::shuffled));
+  ask_for_share(run.input.arrivals, share);
   return run;
+}
+
+std::vector<std::string> models_nobody_has(const SimulationInput& input) {
+  std::set<std::string> had, missing;
+  for (const DeviceNode& node : input.nodes) had.insert(node.model);
+  for (const TracePod& pod : input.arrivals)
+    for (const std::string& model : pod.ask.models)
+      if (!had.contains(model)) missing.insert(model);
+  return {missing.begin(), missing.end()};
 }
 
 Result<Reply> simulate_policies(Service&, const Call& call) {
@@ -137,6 +152,12 @@ Result<Reply> simulate_policies(Service&, const Call& call) {
   }
   Answer answer;
   answer.body = {{"items", std::move(items)}, {"next_cursor", nullptr}};
+  if (const auto unknown = models_nobody_has(run.input); !unknown.empty()) {
+    answer.notices.push_back(
+        fmt::format("no node has the model {}: tasks that name nothing else "
+                    "never fit",
+                    join(unknown, ", ")));
+  }
   if (call.flag("chart")) answer.body["chart"] = chart_of(results);
   return reply_of(std::move(answer));
 }

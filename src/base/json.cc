@@ -193,7 +193,14 @@ void append_double(std::string& out, double number) {
   if (number == std::floor(number) && std::abs(number) < 9007199254740992.0) {
     append_integer(out, static_cast<int64_t>(number));
   } else {
-    fmt::format_to(std::back_inserter(out), "{}", number);
+    // the shortest digits that read back the same; without an exponent where a person reads them
+    std::array<char, 64> digits{};
+    const bool plain = std::abs(number) >= 1e-9 && std::abs(number) < 1e15;
+    const auto [end, status] =
+        plain ? std::to_chars(digits.begin(), digits.end(), number, std::chars_format::fixed)
+              : std::to_chars(digits.begin(), digits.end(), number);
+    EXA_ASSERT(status == std::errc{});
+    out.append(digits.begin(), end);
   }
 }
 

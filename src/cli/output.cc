@@ -49,6 +49,8 @@ std::string age_of(const json::value& value, Time now) {
 }
 
 std::string two_decimals(const json::value& value) {
+  // what is there and too small to show is not nothing
+  if (value.is_double() && value.get_double() > 0 && value.get_double() < 0.01) return "<0.01";
   std::string text = plain(value);
   const size_t point = text.find('.');
   if (point != std::string::npos && point + 3 < text.size()) text.resize(point + 3);

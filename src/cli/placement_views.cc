@@ -288,6 +288,7 @@ std::vector<View> placement_views() {
                     {"ARRIVALS", "/arrivals", Show::text, 2},
                     {"UNPLACED", "/unplaced"},
                     {"ALLOCATED-%", "/allocated_gpu_percent", Show::short_number},
+                    {"FRAGMENTED-%", "/fragmented_gpu_percent", Show::short_number, 1},
                     {.header = "IDLE-COST/H",
                      .pointer = "/idle_cost_per_hour",
                      .show = Show::short_number,

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/plural.h"
+#include "base/quantity.h"
 #include "base/text.h"
 #include "hardware/catalogue.h"
 
@@ -57,19 +58,6 @@ std::string why_not(const ClusterDecision& decision) {
                      parts.empty() ? "none is there" : join(parts, ", "));
 }
 
-std::string ranges_of(const std::vector<int64_t>& numbers) {
-  std::string text;
-  for (size_t i = 0; i < numbers.size();) {
-    size_t end = i;
-    while (end + 1 < numbers.size() && numbers[end + 1] == numbers[end] + 1) ++end;
-    text += text.empty() ? "" : ",";
-    text +=
-        end == i ? fmt::format("{}", numbers[i]) : fmt::format("{}-{}", numbers[i], numbers[end]);
-    i = end + 1;
-  }
-  return text;
-}
-
 json::object refusals_json(const NodeRefusals& refusals) {
   return {{"nodes", refusals.nodes},     {"fit", refusals.fit},
           {"model", refusals.model},     {"capability", refusals.capability},
@@ -104,6 +92,9 @@ Result<ClusterDecision> place_on_cluster(const Workload& workload, std::string_v
   decision.policy = options.policy;
   decision.left_out = std::move(reading.left_out);
   decision.ask = device_ask_of(workload);
+  // a snapshot lists whole devices; that some could be shared, it does not say
+  decision.fraction_honored = decision.ask.share_milli == kWholeDevice;
+  decision.ask.share_milli = kWholeDevice;
   decision.ask.group = options.group;
   decision.ask.group_required = options.group_required;
   if (decision.ask.devices > 0) {
@@ -115,9 +106,12 @@ Result<ClusterDecision> place_on_cluster(const Workload& workload, std::string_v
       decision.impossible = true;
       decision.refusals.nodes = decision.refusals.model =
           static_cast<int64_t>(reading.fleet.size());
-      decision.reason = fmt::format("no node of {} that could be judged has {}{}", cluster,
-                                    info(workload.accelerator).name,
-                                    workload.model.empty() ? "" : " " + workload.model);
+      decision.reason = fmt::format(
+          "no node of {} that could be judged has {}{}{}", cluster, info(workload.accelerator).name,
+          workload.model.empty() ? "" : " " + workload.model,
+          workload.gpu_memory_bytes == 0
+              ? ""
+              : fmt::format(" with {} of memory", format_bytes(workload.gpu_memory_bytes)));
       return decision;
     }
   }
@@ -144,11 +138,8 @@ Result<ClusterDecision> place_on_cluster(const Workload& workload, std::string_v
     return decision;
   }
   for (const NodeShare& share : assignment->nodes) {
-    ChosenNode node{std::string(reading.fleet.name(share.node)), {}};
-    node.devices.assign(share.cards.begin(), share.cards.begin() + share.count);
-    std::ranges::sort(node.devices);
     decision.model = reading.fleet.kind_of(share.node).model;
-    decision.nodes.push_back(std::move(node));
+    decision.nodes.push_back({std::string(reading.fleet.name(share.node)), share.count});
   }
   return decision;
 }
@@ -159,8 +150,7 @@ json::object to_json(const ClusterDecision& decision) {
   if (decision.placed()) {
     json::array nodes;
     for (const ChosenNode& node : decision.nodes) {
-      nodes.emplace_back(json::object{
-          {"node", node.node}, {"devices", json::array(node.devices.begin(), node.devices.end())}});
+      nodes.emplace_back(json::object{{"node", node.node}, {"devices", node.devices}});
     }
     placement = json::object{
         {"cluster", decision.cluster},
@@ -168,7 +158,8 @@ json::object to_json(const ClusterDecision& decision) {
         {"accelerator", info(decision.workload.accelerator).name},
         {"model", decision.model.empty() ? json::value(nullptr) : json::value(decision.model)},
         {"gpus", decision.ask.devices},
-        {"fraction", number_from_milli(decision.ask.share_milli)},
+        {"fraction", number_from_milli(decision.workload.fraction_milli)},
+        {"fraction_honored", decision.fraction_honored},
         {"nodes", std::move(nodes)}};
   } else {
     rejection = json::object{{"kind", decision.impossible ? "impossible" : "busy"},
@@ -191,9 +182,9 @@ std::string to_text(const ClusterDecision& decision) {
   if (!decision.placed()) return "✗ Rejected: " + decision.reason;
   std::vector<std::string> nodes;
   for (const ChosenNode& node : decision.nodes) {
-    nodes.push_back(node.devices.empty()
+    nodes.push_back(node.devices == 0
                         ? node.node
-                        : fmt::format("{} ({})", node.node, ranges_of(node.devices)));
+                        : fmt::format("{} of {}", counted(node.devices, "device"), node.node));
   }
   return fmt::format("✓ {} → {} of {}", decision.workload.name, join(nodes, ", "),
                      decision.cluster);

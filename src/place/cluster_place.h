@@ -25,9 +25,10 @@ struct ClusterPlaceOptions {
   AskMix mix;                   // what was asked for before: what the policy prepares for
 };
 
+// Which of its devices are free no snapshot says for sure, so they are counted and not named.
 struct ChosenNode {
   std::string node;
-  std::vector<int64_t> devices;  // counted from 0: how many and which share a card, not which card
+  int64_t devices = 0;
 };
 
 struct ClusterDecision {
@@ -39,6 +40,7 @@ struct ClusterDecision {
   std::string model;                  // of the devices chosen; empty: none
   NodeRefusals refusals;              // of all nodes that could be judged
   std::vector<LeftOutNode> left_out;  // that could not, with why
+  bool fraction_honored = true;       // false: a share was asked, whole devices are taken
   std::string reason;                 // why it does not fit; empty when it does
   bool impossible = false;            // no node could hold its part even when empty
 
@@ -55,7 +57,7 @@ Result<ClusterDecision> place_on_cluster(const Workload& workload, std::string_v
 DeviceAsk device_ask_of(const Workload& workload);
 
 json::object to_json(const ClusterDecision& decision);
-// "✓ train → gpu-001 (0-3), gpu-002 (0-3) of hpc" or "✗ Rejected: …".
+// "✓ train → 4 devices of gpu-001, 4 devices of gpu-002, cluster hpc" or "✗ Rejected: …".
 std::string to_text(const ClusterDecision& decision);
 
 }  // namespace exa

@@ -65,6 +65,17 @@ json::array parts_json(const std::vector<LeasedPart>& parts) {
   return list;
 }
 
+json::array nodes_json(const std::vector<LeasedNode>& nodes) {
+  json::array list;
+  for (const LeasedNode& node : nodes) {
+    list.emplace_back(json::object{{"node", node.name},
+                                   {"devices", node.devices},
+                                   {"cpu_milli", node.cpu_milli},
+                                   {"memory_bytes", node.memory_bytes}});
+  }
+  return list;
+}
+
 // Reads members of a stored lease; remembers whether any was not what was written.
 class Stored {
  public:
@@ -122,6 +133,25 @@ class Stored {
     }
     return parts;
   }
+  std::vector<LeasedNode> nodes(std::string_view key) {
+    std::vector<LeasedNode> nodes;
+    const json::value* list = object_.if_contains(key);
+    if (list == nullptr || !list->is_array()) {
+      damaged_ = true;
+      return nodes;
+    }
+    for (const json::value& element : list->get_array()) {
+      if (!element.is_object()) {
+        damaged_ = true;
+        continue;
+      }
+      Stored node(element.get_object());
+      nodes.push_back({node.text("node"), node.number("devices"), node.number("cpu_milli"),
+                       node.number("memory_bytes")});
+      damaged_ = damaged_ || node.damaged();
+    }
+    return nodes;
+  }
   bool damaged() const { return damaged_; }
 
  private:
@@ -141,7 +171,7 @@ PoolLeases held(std::span<const Lease> leases, Time now) {
   PoolLeases sum;
   std::map<int64_t, int64_t> parts;
   for (const Lease& lease : leases) {
-    if (!lease.open(now) || !lease.mig_profile.empty()) continue;
+    if (!lease.open(now) || !lease.mig_profile.empty() || !lease.cluster.empty()) continue;
     if (lease.parts.empty()) sum.devices += lease.devices;
     for (const LeasedPart& part : lease.parts) parts[part.device] += part.milli;
   }
@@ -176,6 +206,7 @@ Lease lease_of(const Decision& decision, std::span<const Lease> open, Duration l
     else
       lease.mig_profile = share.mig_profile.empty() ? name(share.sharing) : share.mig_profile;
   }
+  lease.cluster = pool.cluster;
   lease.price = pool.price;
   lease.carbon = carbon_rate(pool);
   lease.taken_at = decision.decided_at;
@@ -198,6 +229,8 @@ json::object to_stored_json(const Lease& lease) {
           {"held", number_from_milli(lease.held_milli)},
           {"share", text_or_null(lease.mig_profile)},
           {"parts", parts_json(lease.parts)},
+          {"cluster", text_or_null(lease.cluster)},
+          {"nodes", nodes_json(lease.nodes)},
           {"cost_per_hour", lease.price ? number_from_micros(lease.price->micros) : nullptr},
           {"currency", lease.price ? json::value(lease.price->currency) : json::value(nullptr)},
           {"carbon_micrograms_per_hour",
@@ -235,6 +268,8 @@ Result<Lease> lease_from_json(const json::object& stored) {
       share == nullptr ? Result<int64_t>(0) : parse_milli(to_text(*share), "held");
   lease.mig_profile = read.text("share");
   lease.parts = read.parts("parts");
+  lease.cluster = read.text("cluster");
+  lease.nodes = read.nodes("nodes");
   const json::value* price = stored.if_contains("cost_per_hour");
   if (price != nullptr && price->is_number()) {
     const auto money = parse_money(to_text(*price), read.text("currency"));

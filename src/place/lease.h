@@ -27,6 +27,16 @@ struct LeasedPart {
   bool operator==(const LeasedPart&) const = default;
 };
 
+// What a lease holds of one node of a cluster.
+struct LeasedNode {
+  std::string name;
+  int64_t devices = 0;
+  int64_t cpu_milli = 0;
+  int64_t memory_bytes = 0;
+
+  bool operator==(const LeasedNode&) const = default;
+};
+
 struct Lease {
   std::string id;
   std::string project;
@@ -42,6 +52,8 @@ struct Lease {
   int64_t held_milli = 1000;      // of each
   std::string mig_profile;        // of a seen share; empty: none
   std::vector<LeasedPart> parts;  // where parts are packed by exa: one a device
+  std::string cluster;            // that backs the pool; empty: a declared pool
+  std::vector<LeasedNode> nodes;  // of it, that stand good for whole devices
   std::optional<Money> price;     // per device and hour; nullopt: unknown, or none set on premises
   std::optional<CarbonRate> carbon;  // per device and hour; nullopt: unknown
   std::string permit;                // that it was taken under; empty: on premises
@@ -58,7 +70,8 @@ struct Lease {
   bool operator==(const Lease&) const = default;
 };
 
-// What the leases that are open at `now` leave of a pool's devices. `leases` are of that pool.
+// What the leases that are open at `now` take of a declared pool's devices. `leases` are of that
+// pool; those on nodes of a cluster are counted on their nodes instead.
 PoolLeases held(std::span<const Lease> leases, Time now);
 
 // The lease that a decision takes: on the fullest device with room for each part, so that whole

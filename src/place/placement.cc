@@ -43,6 +43,10 @@ void add_remarks(const Pool& pool, const PoolCandidate& c, Placement& placement)
     remarks.push_back(fmt::format("priced in {}, which is not compared with other currencies",
                                   pool.price->currency));
   if (pool.declared()) remarks.emplace_back("capacity as declared by an operator, not seen");
+  if (pool.seen && pool.seen->declared)
+    remarks.emplace_back("capacity from tool output that does not say when it was printed");
+  if (!placement.unconfirmed.empty() && !pool.declared())
+    remarks.push_back("not confirmed: " + join(placement.unconfirmed, ", "));
   if (!placement.carbon)
     remarks.emplace_back("carbon unknown: the pool has neither a factor nor a power");
   else if (placement.carbon->estimate)
@@ -81,7 +85,7 @@ Placement placement_of(const Decision& decision) {
                                  info(work.accelerator).name, info(pool.accelerator).name);
   copy_price(pool, c, placement);
   placement.carbon = carbon_rate(pool);
-  placement.declared = pool.declared();
+  placement.declared = pool.declared() || (pool.seen && pool.seen->declared);
   if (pool.seen) {
     placement.snapshot_id = pool.seen->id;
     placement.snapshot_age = decision.decided_at - pool.seen->taken_at;

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "hardware/catalogue.h"
 #include "place/fields.h"
+#include "place/node_selector.h"
 #include "profile/validate.h"
 
 namespace exa {
@@ -76,6 +77,9 @@ class PoolRules {
       say("accelerator", fmt::format("\"{}\" cannot be asked for", info(pool_.accelerator).name));
     if (pool_.region.size() > kLongestRegion)
       say("region", fmt::format("is longer than {} characters", kLongestRegion));
+    // what is stored must be readable again
+    if (pool_.drain_reason != printable(pool_.drain_reason))
+      say("drain_reason", "holds control characters or is not UTF-8; write it on one line");
     if (pool_.drain_reason.size() > kLongestText)
       say("drain_reason", fmt::format("is longer than {} characters", kLongestText));
     for (const std::string& tag : pool_.capabilities)
@@ -121,6 +125,13 @@ class PoolRules {
     if (pool_.supports_fractions && mechanisms.empty())
       say("supports_fractions",
           fmt::format("{} devices have no mechanism for fractions", info(pool_.accelerator).name));
+    const auto rows = models_meant(pool_.model);
+    const bool cut =
+        std::ranges::any_of(rows, [](const auto* m) { return !m->mig_profiles.empty(); });
+    if (pool_.sharing == Sharing::mig && !rows.empty() && !cut)
+      say("sharing", fmt::format("{} has no MIG", pool_.model));
+    if (const auto selector = NodeSelector::parse(pool_.selector); !selector)
+      say("selector", selector.error().problems.at(0).message);
     if (pool_.sharing == Sharing::whole)
       say("sharing", "whole devices are no fractions; write mig, time-slice or mps");
     if (pool_.sharing == Sharing::mig && !info(pool_.accelerator).has_mig)
@@ -261,6 +272,9 @@ Result<Pool> merge_pool(const Pool* existing, const json::object& given) {
                fmt::format("is missing; there are {}", join(askable_family_names(), ", ")));
   if (existing != nullptr && pool.name != existing->name)
     fields.say("name", fmt::format("a pool is not renamed: it is {}", existing->name));
+  // who says how parts are had says that they can be had
+  if (fields.has("sharing") && !fields.cleared("sharing") && !fields.has("supports_fractions"))
+    pool.supports_fractions = true;
   const size_t unreadable = problems.size();
   for (Problem& problem : problems_of_pool(pool)) {
     const auto end = problems.begin() + static_cast<std::ptrdiff_t>(unreadable);

@@ -31,12 +31,14 @@ struct DevicePower {
 // Usable nodes that are alike. nullopt: the source does not say.
 struct PoolNodes {
   int64_t nodes = 0;
-  int64_t devices = 0;          // whole devices on each
+  int64_t devices = 0;          // whole devices of one model on each
   std::optional<int64_t> free;  // of them
   std::optional<int64_t> cpu_milli;
   std::optional<int64_t> cpu_free_milli;
   std::optional<int64_t> memory_bytes;
   std::optional<int64_t> memory_free_bytes;
+  std::string model;  // of them, as the catalogue or the source names it; empty: not told
+  std::optional<int64_t> device_memory_bytes;
   bool operator==(const PoolNodes&) const = default;
 };
 
@@ -56,13 +58,14 @@ struct PoolSnapshot {
   Time taken_at;
   Duration max_age = minutes(15);
   std::string last_failure;  // why looking again failed since; empty: it did not
+  bool declared = false;     // handed in rather than looked at: it does not say when it was true
   std::vector<PoolNodes> nodes;
   std::vector<PoolShares> shares;
   bool operator==(const PoolSnapshot&) const = default;
 };
 
-// Devices under leases of exa's own. For a declared pool: all that run now. For a backed pool:
-// those that its snapshot cannot show yet, because they were taken later.
+// Devices under leases of exa's own, of a declared pool: all that run now. For a backed pool they
+// are not free on their nodes already (seen_by), and stand here only when their node is not known.
 struct PoolLeases {
   int64_t devices = 0;         // held wholly or in part
   std::vector<int64_t> rests;  // thousandths left on each device held in part

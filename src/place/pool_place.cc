@@ -105,6 +105,7 @@ void check_seen(const Question& q, const Pool& pool, PoolCandidate& c) {
     c.why.add(Why::not_seen);
     return;
   }
+  if (pool.seen->declared) c.unsure.add(Unsure::declared_capacity);
   const Duration age = q.now - pool.seen->taken_at;
   if (age > pool.seen->max_age || age.micros < -pool.seen->max_age.micros) c.why.add(Why::stale);
 }
@@ -263,6 +264,32 @@ int64_t fewest_stranded(const Workload& work, const PoolSnapshot& seen, int64_t 
   return stranded;
 }
 
+// Devices that a node is known to have otherwise: another model, or too little memory.
+bool is_other(const PoolNodes& row, const Workload& work) {
+  if (!work.model.empty() && !row.model.empty() &&
+      match_model(work.model, row.model, row.device_memory_bytes) == Match::contradicted)
+    return true;
+  if (work.gpu_memory_bytes == 0) return false;
+  int64_t most = row.device_memory_bytes.value_or(0);
+  for (const DeviceModel* model : models_meant(row.model))
+    most = std::max({most, model->sold_memory_bytes, model->reported_memory_bytes});
+  return most > 0 && most < work.gpu_memory_bytes;
+}
+
+// Whether the nodes themselves say which devices they have: then they are asked, each for itself.
+bool asks_of_nodes(const Workload& work, const PoolSnapshot& seen) {
+  return (!work.model.empty() || work.gpu_memory_bytes > 0) &&
+         std::ranges::any_of(seen.nodes, [](const PoolNodes& row) {
+           return !row.model.empty() || row.device_memory_bytes.has_value();
+         });
+}
+
+PoolSnapshot without_others(const Workload& work, const PoolSnapshot& seen) {
+  PoolSnapshot left = seen;
+  std::erase_if(left.nodes, [&](const PoolNodes& row) { return is_other(row, work); });
+  return left;
+}
+
 void judge_nodes(const Question& q, const PoolSnapshot& seen, PoolCandidate& c) {
   const Workload& work = q.work();
   const NodeTally sum = tally(work, seen);
@@ -296,10 +323,21 @@ void check_capacity(const Question& q, const Pool& pool, const PreparedPool& row
     if (hold_by_share(q, pool, row, c)) return judge_shares(q, row, c);
     c.fraction_honored = false;
   }
-  if (pool.declared())
-    judge_declared(q, c);
-  else
-    judge_nodes(q, *pool.seen, c);
+  if (pool.declared()) return judge_declared(q, c);
+  if (!asks_of_nodes(q.work(), *pool.seen)) return judge_nodes(q, *pool.seen, c);
+  const PoolSnapshot seen = without_others(q.work(), *pool.seen);
+  if (seen.nodes.empty()) {
+    c.why.add(q.work().model.empty() ? Why::gpu_memory : Why::model);
+    return;
+  }
+  const auto confirmed = [&](const PoolNodes& nodes) {
+    return match_model(q.work().model, nodes.model, nodes.device_memory_bytes) == Match::confirmed;
+  };
+  if (std::ranges::all_of(seen.nodes, confirmed)) c.unsure.remove(Unsure::model);
+  c.total = devices_of(seen);
+  c.free = free_devices_of(seen);
+  if (c.free) c.free = std::max<int64_t>(0, *c.free - pool.leases.devices);
+  judge_nodes(q, seen, c);
 }
 
 // --- price

@@ -64,6 +64,7 @@ template <typename E>
 class EnumSet {
  public:
   void add(E value) { bits_ |= bit(value); }
+  void remove(E value) { bits_ &= ~bit(value); }
   bool has(E value) const { return (bits_ & bit(value)) != 0; }
   bool only(EnumSet others) const { return (bits_ & ~others.bits_) == 0; }  // nothing else
   bool empty() const { return bits_ == 0; }

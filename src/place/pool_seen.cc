@@ -4,49 +4,10 @@
 #include <map>
 #include <tuple>
 
-#include <fmt/format.h>
-
-#include "base/text.h"
 #include "place/mig.h"
 
 namespace exa {
 namespace {
-
-// Commas outside parentheses.
-std::vector<std::string_view> terms_of(std::string_view text) {
-  std::vector<std::string_view> terms;
-  size_t start = 0;
-  int depth = 0;
-  for (size_t i = 0; i <= text.size(); ++i) {
-    if (i < text.size() && text[i] == '(') ++depth;
-    if (i < text.size() && text[i] == ')') --depth;
-    if (i < text.size() && (text[i] != ',' || depth > 0)) continue;
-    terms.push_back(trim(text.substr(start, i - start)));
-    start = i + 1;
-  }
-  return terms;
-}
-
-bool is_label_text(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("-_./").find(c) != std::string_view::npos;
-  });
-}
-
-Failure not_a_term(std::string_view term) {
-  return fail(invalid("selector", {{"/selector",
-                                    fmt::format("\"{}\" is none of KEY=VALUE, KEY!=VALUE, KEY in "
-                                                "(A, B), KEY notin (A, B), KEY, !KEY",
-                                                printable(term)),
-                                    ""}}));
-}
-
-const std::string* label_of(const Node& node, std::string_view key) {
-  const auto found =
-      std::ranges::find_if(node.labels, [&](const auto& l) { return l.first == key; });
-  return found == node.labels.end() ? nullptr : &found->second;
-}
 
 bool is_of_pool(const CardSet& cards, const Pool& pool) {
   if (cards.family != pool.accelerator) return false;
@@ -87,7 +48,8 @@ void add_shares(const CardSet& cards, std::map<ShareKey, PoolShares>& shares) {
   }
 }
 
-// A pool of the cpu family has as many units as its nodes have whole cores.
+// A pool of the cpu family has as many units as its nodes have whole cores. A node with devices of
+// several models counts with the model of which it has most: nobody gets two models in one ask.
 PoolNodes node_of(const Node& node, const Pool& pool) {
   PoolNodes row{.nodes = 1,
                 .cpu_milli = node.cpu_milli,
@@ -103,17 +65,42 @@ PoolNodes node_of(const Node& node, const Pool& pool) {
   for (const CardSet& cards : node.cards) {
     if (!is_of_pool(cards, pool)) continue;
     for (const Offer& offer : cards.offers) {
-      if (offer.sharing != Sharing::whole) continue;
-      row.devices += offer.units;
-      row.free = row.free && offer.free ? std::optional(*row.free + *offer.free) : std::nullopt;
+      if (offer.sharing != Sharing::whole || offer.units <= row.devices) continue;
+      row.devices = offer.units;
+      row.free = offer.free;
+      row.model = cards.model.empty() ? cards.reported : cards.model;
+      row.device_memory_bytes = cards.memory_bytes;
     }
   }
   return row;
 }
 
+void take(std::optional<int64_t>& free, int64_t held) {
+  if (free) free = std::max<int64_t>(0, *free - held);
+}
+
+// What leases hold of the node is no longer free, whichever pool they were taken from.
+void take_held(PoolNodes& row, std::string_view node, std::span<const Lease> open) {
+  for (const Lease& lease : open) {
+    for (const LeasedNode& held : lease.nodes) {
+      if (held.name != node) continue;
+      take(row.free, held.devices);
+      take(row.cpu_free_milli, held.cpu_milli);
+      take(row.memory_free_bytes, held.memory_bytes);
+    }
+  }
+}
+
+bool is_in(const Pool& pool, const Node& node, const NodeSelector& selector) {
+  const bool in_partition =
+      pool.partition.empty() ||
+      std::ranges::find(node.partitions, pool.partition) != node.partitions.end();
+  return node.usable() && in_partition && selector.matches(node);
+}
+
 auto likeness(const PoolNodes& row) {
-  return std::tuple(row.devices, row.free, row.cpu_milli, row.cpu_free_milli, row.memory_bytes,
-                    row.memory_free_bytes);
+  return std::tuple(row.devices, row.model, row.device_memory_bytes, row.free, row.cpu_milli,
+                    row.cpu_free_milli, row.memory_bytes, row.memory_free_bytes);
 }
 
 void take_held(std::vector<PoolShares>& shares, std::span<const Lease> open) {
@@ -130,67 +117,6 @@ void take_held(std::vector<PoolShares>& shares, std::span<const Lease> open) {
 
 }  // namespace
 
-Result<NodeSelector> NodeSelector::parse(std::string_view text) {
-  NodeSelector selector;
-  if (trim(text).empty()) return selector;
-  for (const std::string_view term : terms_of(text)) {
-    Requirement row;
-    std::string_view values;
-    if (const size_t open = term.find('('); open != std::string_view::npos) {
-      const std::string_view before = trim(term.substr(0, open));
-      const size_t blank = before.find_last_of(" \t");
-      if (blank == std::string_view::npos || !term.ends_with(')')) return not_a_term(term);
-      const std::string_view verb = before.substr(blank + 1);
-      if (verb != "in" && verb != "notin") return not_a_term(term);
-      row.key = trim(before.substr(0, blank));
-      row.op = verb == "in" ? Op::in : Op::not_in;
-      values = term.substr(open + 1, term.size() - open - 2);
-    } else if (const size_t differs = term.find("!="); differs != std::string_view::npos) {
-      row.key = trim(term.substr(0, differs));
-      row.op = Op::not_in;
-      values = term.substr(differs + 2);
-    } else if (const size_t equals = term.find('='); equals != std::string_view::npos) {
-      row.key = trim(term.substr(0, equals));
-      row.op = Op::in;
-      values = term.substr(equals + 1);
-      if (values.starts_with('=')) values.remove_prefix(1);
-    } else {
-      row.op = term.starts_with('!') ? Op::absent : Op::exists;
-      row.key = trim(row.op == Op::absent ? term.substr(1) : term);
-    }
-    if (!is_label_text(row.key)) return not_a_term(term);
-    if (row.op == Op::in || row.op == Op::not_in) {
-      for (const std::string_view value : split(values, ',')) {
-        if (!trim(value).empty() && !is_label_text(trim(value))) return not_a_term(term);
-        row.values.emplace_back(trim(value));
-      }
-    }
-    selector.requirements_.push_back(std::move(row));
-  }
-  return selector;
-}
-
-bool NodeSelector::matches(const Node& node) const {
-  return std::ranges::all_of(requirements_, [&](const Requirement& row) {
-    const std::string* value = label_of(node, row.key);
-    const bool featured = std::ranges::find(node.features, row.key) != node.features.end();
-    const bool there = value != nullptr || featured;
-    const std::string_view written = value == nullptr ? std::string_view() : *value;
-    const bool listed = std::ranges::find(row.values, written) != row.values.end();
-    switch (row.op) {
-      case Op::in:
-        return there && listed;
-      case Op::not_in:
-        return !there || !listed;
-      case Op::exists:
-        return there;
-      case Op::absent:
-        return !there;
-    }
-    return false;
-  });
-}
-
 PoolSnapshot seen_by(const Pool& pool, const Inventory& inventory,
                      std::span<const Lease> open_leases) {
   PoolSnapshot seen;
@@ -199,15 +125,13 @@ PoolSnapshot seen_by(const Pool& pool, const Inventory& inventory,
   // checked when the pool was set; a selector that cannot be read takes in nothing
   const auto selector = NodeSelector::parse(pool.selector);
   for (const Node& node : inventory.nodes) {
-    const bool in_partition =
-        pool.partition.empty() ||
-        std::ranges::find(node.partitions, pool.partition) != node.partitions.end();
-    if (!node.usable() || !in_partition || !selector || !selector->matches(node)) continue;
+    if (!selector || !is_in(pool, node, *selector)) continue;
     for (const CardSet& cards : node.cards) {
       if (is_of_pool(cards, pool)) add_shares(cards, shares);
     }
     PoolNodes row = node_of(node, pool);
     if (row.devices == 0) continue;
+    take_held(row, node.name, open_leases);
     const auto [at, fresh] = alike.try_emplace(likeness(row), row);
     if (!fresh) ++at->second.nodes;
   }
@@ -215,6 +139,45 @@ PoolSnapshot seen_by(const Pool& pool, const Inventory& inventory,
   for (auto& [key, row] : shares) seen.shares.push_back(std::move(row));
   take_held(seen.shares, open_leases);
   return seen;
+}
+
+std::vector<LeasedNode> nodes_for(const Pool& pool, const Inventory& inventory,
+                                  std::span<const Lease> open_leases, const Workload& workload) {
+  struct Room {
+    int64_t left = 0;
+    const Node* node = nullptr;
+  };
+  std::vector<Room> rooms;
+  const auto selector = NodeSelector::parse(pool.selector);
+  const auto has = [](const std::optional<int64_t>& free, int64_t asked) {
+    return asked == 0 || (free && *free >= asked);
+  };
+  for (const Node& node : inventory.nodes) {
+    if (!selector || !is_in(pool, node, *selector)) continue;
+    PoolNodes row = node_of(node, pool);
+    take_held(row, node.name, open_leases);
+    const bool other =
+        !workload.model.empty() &&
+        match_model(workload.model, row.model, row.device_memory_bytes) == Match::contradicted;
+    if (other || !has(row.free, workload.gpus) || !has(row.cpu_free_milli, workload.cpu_milli) ||
+        !has(row.memory_free_bytes, workload.memory_bytes))
+      continue;
+    rooms.push_back({*row.free - workload.gpus, &node});
+  }
+  if (static_cast<int64_t>(rooms.size()) < workload.nodes) return {};
+  std::ranges::sort(rooms, {}, [](const Room& room) {
+    return std::tuple(room.left, std::string_view(room.node->name));
+  });
+  rooms.resize(static_cast<size_t>(workload.nodes));
+  std::vector<LeasedNode> nodes;
+  for (const Room& room : rooms) {
+    nodes.push_back({room.node->name, pool.accelerator == Family::cpu ? 0 : workload.gpus,
+                     pool.accelerator == Family::cpu
+                         ? std::max(workload.cpu_milli, workload.gpus * 1000)
+                         : workload.cpu_milli,
+                     workload.memory_bytes});
+  }
+  return nodes;
 }
 
 }  // namespace exa

@@ -3,37 +3,25 @@
 #pragma once
 
 #include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "hardware/inventory.h"
 #include "place/lease.h"
+#include "place/node_selector.h"
 #include "place/pool.h"
 
 namespace exa {
 
-// "gpu=a100,zone!=b,team in (x, y),!spot,ssd": equality, sets and existence as Kubernetes label
-// selectors, all of which must hold. Slurm features are labels without a value.
-class NodeSelector {
- public:
-  static Result<NodeSelector> parse(std::string_view text);  // empty: every node
-  bool matches(const Node& node) const;
-
- private:
-  enum class Op { in, not_in, exists, absent };
-  struct Requirement {
-    std::string key;
-    Op op = Op::exists;
-    std::vector<std::string> values;
-  };
-  std::vector<Requirement> requirements_;
-};
-
 // Nodes and shares of the pool's accelerator (and model, if it names one) on the usable nodes that
-// the pool takes in. Shares that open leases hold are no longer free. The snapshot's identity and
-// age are the caller's to fill in.
+// the pool takes in. What open leases hold is no longer free; they are those of every pool of the
+// cluster, since pools may share nodes. The snapshot's identity and age are the caller's to fill
+// in.
 PoolSnapshot seen_by(const Pool& pool, const Inventory& inventory,
                      std::span<const Lease> open_leases);
+
+// The nodes that can be promised to the workload now: everything it asks for is known to be free on
+// each. The fullest first, then by name. Empty: nothing can be promised.
+std::vector<LeasedNode> nodes_for(const Pool& pool, const Inventory& inventory,
+                                  std::span<const Lease> open_leases, const Workload& workload);
 
 }  // namespace exa

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "place/pool_set.h"
+
 namespace exa {
 namespace {
 
@@ -38,12 +40,6 @@ Pool backed() {
   pool.name = "p";
   pool.cluster = "hpc";
   return pool;
-}
-
-int64_t devices_of(const PoolSnapshot& seen) {
-  int64_t devices = 0;
-  for (const PoolNodes& row : seen.nodes) devices += row.nodes * row.devices;
-  return devices;
 }
 
 TEST(PoolSeen, CountsUsableNodesAndKeepsUnknownFree) {
@@ -95,6 +91,37 @@ TEST(PoolSeen, ASelectorThatCannotBeReadIsRefused) {
   for (const char* wrong :
        {"zone=a b", "in (a)", "zone in a", "zone within (a)", "=x", "!", "a=;rm"})
     EXPECT_FALSE(NodeSelector::parse(wrong)) << wrong;
+}
+
+// Two pools may take in the same node: what one gave away is gone for the other.
+TEST(PoolSeen, DevicesUnderLeasesAreGoneForEveryPoolOfTheNode) {
+  Workload ask;
+  ask.name = "w";
+  ask.gpus = 3;
+  const std::vector<LeasedNode> nodes = nodes_for(backed(), cluster(), {}, ask);
+  ASSERT_EQ(nodes.size(), 1U);
+  EXPECT_EQ(nodes[0].name, "a");
+  Lease lease;
+  lease.cluster = "hpc";
+  lease.nodes = nodes;
+  const std::vector<Lease> open = {lease};
+  Pool other = backed();
+  other.partition = "gpu";
+  const PoolSnapshot seen = seen_by(other, cluster(), open);
+  int64_t free = 0;
+  for (const PoolNodes& row : seen.nodes) free += row.nodes * row.free.value_or(0);
+  EXPECT_EQ(free, 3);
+  EXPECT_EQ(nodes_for(other, cluster(), open, ask).at(0).name, "b");
+  ask.nodes = 2;
+  EXPECT_TRUE(nodes_for(other, cluster(), open, ask).empty());
+}
+
+TEST(PoolSeen, NothingIsPromisedWhereFreeIsNotKnown) {
+  Pool hopper = backed();
+  hopper.partition = "hopper";
+  Workload ask;
+  ask.name = "w";
+  EXPECT_TRUE(nodes_for(hopper, cluster(), {}, ask).empty());
 }
 
 TEST(PoolSeen, SharesUnderLeasesAreNoLongerFree) {

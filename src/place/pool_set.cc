@@ -7,21 +7,6 @@
 namespace exa {
 namespace {
 
-int64_t devices_of(const PoolSnapshot& seen) {
-  int64_t total = 0;
-  for (const PoolNodes& row : seen.nodes) total += row.nodes * row.devices;
-  return total;
-}
-
-std::optional<int64_t> free_devices_of(const PoolSnapshot& seen) {
-  int64_t total = 0;
-  for (const PoolNodes& row : seen.nodes) {
-    if (!row.free && row.nodes * row.devices > 0) return std::nullopt;
-    total += row.nodes * row.free.value_or(0);
-  }
-  return total;
-}
-
 void count_devices(const Pool& pool, PreparedPool& row) {
   if (pool.declared())
     row.total = row.free.emplace(pool.count);
@@ -91,9 +76,10 @@ ShareOption option_of(const MigProfile& profile, const MigProfile& whole) {
 
 void add_declared_shares(const Pool& pool, PreparedPool& row) {
   if (!pool.supports_fractions) return;
-  const Sharing sharing =
-      pool.sharing.value_or(info(pool.accelerator).has_mig ? Sharing::mig : Sharing::time_slice);
   const DeviceModel* model = single_model(pool.model);
+  const bool has_mig =
+      info(pool.accelerator).has_mig && (model == nullptr || !model->mig_profiles.empty());
+  const Sharing sharing = pool.sharing.value_or(has_mig ? Sharing::mig : Sharing::time_slice);
   if (sharing == Sharing::mig && model != nullptr && !model->mig_profiles.empty()) {
     const MigProfile whole = whole_card(*model);
     for (const MigProfile& profile : model->mig_profiles)
@@ -146,6 +132,21 @@ PreparedPool prepare(const Pool& pool, const PlaceRules& rules) {
 }
 
 }  // namespace
+
+int64_t devices_of(const PoolSnapshot& seen) {
+  int64_t total = 0;
+  for (const PoolNodes& row : seen.nodes) total += row.nodes * row.devices;
+  return total;
+}
+
+std::optional<int64_t> free_devices_of(const PoolSnapshot& seen) {
+  int64_t total = 0;
+  for (const PoolNodes& row : seen.nodes) {
+    if (!row.free && row.nodes * row.devices > 0) return std::nullopt;
+    total += row.nodes * row.free.value_or(0);
+  }
+  return total;
+}
 
 Pools build_pools(std::vector<Pool> pools, PlaceRules rules) {
   auto set = std::make_shared<PoolSet>();

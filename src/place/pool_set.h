@@ -58,6 +58,10 @@ struct PoolSet {
 };
 using Pools = std::shared_ptr<const PoolSet>;
 
+// Of all nodes together; nullopt: some node does not say.
+int64_t devices_of(const PoolSnapshot& seen);
+std::optional<int64_t> free_devices_of(const PoolSnapshot& seen);
+
 // The order of `pools` does not matter. Names must be unique (asserted): the store sees to it.
 Pools build_pools(std::vector<Pool> pools, PlaceRules rules = {});
 

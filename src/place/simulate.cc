@@ -188,6 +188,10 @@ json::object to_json(const Simulation& simulation) {
   object["unplaced_gpus"] = number_from_milli(simulation.unplaced_milli);
   object["allocated_gpus"] = number_from_milli(simulation.allocated_milli);
   object["allocated_gpu_percent"] = hundredths(simulation.allocated_percent());
+  object["fragmented_gpu_percent"] =
+      simulation.marks.empty()
+          ? json::value(nullptr)
+          : json::value(hundredths(simulation.marks.back().fragmented_gpu_percent));
   json::array marks;
   for (const SimulationMark& mark : simulation.marks) {
     json::object row;

@@ -206,7 +206,7 @@ Result<std::vector<TracePod>> read_usage_export(std::string_view text, std::stri
   if (table.readable())
     table.each([&] {
       TracePod pod{table.text("id"), {}};
-      const int64_t devices = table.amount("devices");
+      const int64_t devices = table.amount("devices", 1'000'000);
       if (table.cell("device") == "cpu") {
         pod.ask.cpu_milli = devices * 1000;
       } else {

@@ -112,6 +112,28 @@ void replay_documents(ReplayedState& state, const AuditEntry& entry) {
 
 }  // namespace
 
+std::span<const DocumentColumn> document_columns() {
+  static constexpr DocumentColumn kColumns[] = {
+      {"decision", "project", "project"},
+      {"decision", "workload", "workload/name"},
+      {"decision", "outcome", "decision"},
+      {"decision", "decided_at", "decided_at"},
+      {"decision", "decided_by", "decided_by"},
+      {"lease", "project", "project"},
+      {"lease", "pool", "pool"},
+      {"lease", "taken_at", "taken_at"},
+      {"lease", "expires_at", "expires_at"},
+      {"lease", "ended_at", "ended_at"},
+      {"burst_event", "project", "project"},
+      {"burst_event", "workload", "workload"},
+      {"burst_event", "allowed", "allowed"},
+      {"burst_event", "attempted_at", "attempted_at"},
+      {"burst_event", "attempted_by", "attempted_by"},
+      {"permit", "expires_at", "expires_at"},
+  };
+  return kColumns;
+}
+
 std::span<const DocumentTable> document_tables() {
   return kDocuments;
 }

@@ -81,6 +81,14 @@ struct DocumentTable {
 };
 std::span<const DocumentTable> document_tables();
 
+// A column that repeats a member of its row's document ("workload/name": a member of a member).
+struct DocumentColumn {
+  std::string_view kind;
+  std::string_view name;
+  std::string_view key;
+};
+std::span<const DocumentColumn> document_columns();
+
 // Takes the next entry into account. Refused ones changed nothing.
 void replay(ReplayedState& state, const AuditEntry& entry);
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "audit/digest.h"
+#include "base/text.h"
 #include "service/audit_replay.h"
 #include "service/clusters.h"
 #include "service/consumers.h"
@@ -335,6 +336,42 @@ class Comparison {
       if (digest && *digest != logged->second)
         say(fmt::format("{} is not the one that was written", what));
     }
+    columns(table);
+  }
+
+  // Columns beside a document say again what it says: they are what statements ask for.
+  void columns(const DocumentTable& table) {
+    for (const DocumentColumn& column : document_columns()) {
+      if (column.kind != table.kind) continue;
+      for (const Row& row :
+           rows(fmt::format("SELECT {}, spec, {} FROM {}", table.key, column.name, table.table),
+                table.table)) {
+        const auto spec = parse_json(row.text(1), "stored document");
+        if (!spec) continue;  // said above
+        if (!says_the_same(row, 2, at_key(*spec, column.key)))
+          say(fmt::format("{} of {} {} is not what its document says", column.name, table.kind,
+                          row.text(0)));
+      }
+    }
+  }
+
+  static json::value at_key(const json::value& spec, std::string_view key) {
+    const json::value* at = &spec;
+    for (const std::string_view part : split(key, '/')) {
+      at = at == nullptr ? nullptr : find(*at, part);
+    }
+    return at == nullptr ? json::value(nullptr) : *at;
+  }
+
+  static bool says_the_same(const Row& row, size_t column, const json::value& wanted) {
+    if (wanted.is_null()) return row.is_null(column);
+    if (row.is_null(column)) return false;
+    if (wanted.is_bool()) return row.integer(column) == (wanted.get_bool() ? 1 : 0);
+    if (!wanted.is_string()) return false;
+    const std::string_view text = wanted.get_string();
+    // a time is kept as microseconds
+    if (const auto time = parse_rfc3339(text)) return row.integer(column) == time->micros;
+    return row.text(column) == text;
   }
 
   void missing_documents() {

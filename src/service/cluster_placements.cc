@@ -30,28 +30,81 @@ Result<AskMix> recent_asks(Transaction& tx, const EngineTable& engines) {
   return mix;
 }
 
-// A cluster stands where its pools say that it stands. Without a pool it is on premises, of which
-// no region is known.
-Result<std::string> why_data_may_not_go(Transaction& tx, const PlaceAsk& ask,
-                                        const std::string& cluster, const PlaceRules& rules,
-                                        Time now) {
+// What the pools of a cluster say of it. Without a pool it stands on premises, in no known region.
+struct Standing {
+  Target target = Target::hpc;
+  std::string region;
+  bool drained = false;  // every pool of it is
+  std::string drain_reason;
+};
+
+Result<Standing> standing_of(Transaction& tx, const std::string& cluster, Time now) {
+  Standing standing;
+  EXA_ASSIGN(const auto pools, load_pools(tx, now));
+  bool any = false;
+  bool open = false;
+  for (const StoredPool& stored : pools) {
+    if (stored.pool.cluster != cluster) continue;
+    any = true;
+    open = open || !stored.pool.drained;
+    if (stored.pool.target == Target::cloud) standing.target = Target::cloud;
+    if (standing.region.empty()) standing.region = stored.pool.region;
+    if (stored.pool.drained) standing.drain_reason = stored.pool.drain_reason;
+  }
+  standing.drained = any && !open;
+  return standing;
+}
+
+struct Refused {
+  std::string kind;
+  std::string reason;
+};
+
+// What forbids the whole cluster before any node is looked at: the same questions that pools get.
+std::optional<Refused> why_not_there(const PlaceAsk& ask, const std::string& cluster,
+                                     const Standing& standing, const PlaceRules& rules,
+                                     bool stale) {
+  const Workload& work = ask.workload;
+  const Engine* engine = find_engine(rules.engines, work.engine);
+  if (engine != nullptr && !runs_on(*engine, work.accelerator))
+    return Refused{"not-portable", why_not_portable(*engine, work.accelerator)};
+  if (work.target != Target::any && work.target != standing.target) {
+    return Refused{"impossible", fmt::format("{} stands in {}, {} asked", cluster,
+                                             name(standing.target), name(work.target))};
+  }
+  if (standing.drained) {
+    return Refused{"busy",
+                   fmt::format("every pool of {} is drained{}{}", cluster,
+                               standing.drain_reason.empty() ? "" : ": ", standing.drain_reason)};
+  }
+  if (stale) {
+    return Refused{"not-seen", fmt::format("{} was looked at too long ago; exa cluster discover {} "
+                                           "looks now",
+                                           cluster, cluster)};
+  }
+  return std::nullopt;
+}
+
+BurstVerdict verdict_of(const PlaceAsk& ask, const std::string& cluster, const Standing& standing,
+                        const PlaceRules& rules) {
   const ResidencyClaim claims[] = {{"project", ask.project_residency},
                                    {"dataset", ask.dataset_residency},
                                    {"workload", ask.workload.residency}};
   const EffectiveResidency residency = effective_residency(claims, rules.policy.unlabelled);
-  EXA_ASSIGN(const auto pools, load_pools(tx, now));
-  std::string region;
-  bool cloud = false;
-  for (const StoredPool& stored : pools) {
-    if (stored.pool.cluster != cluster) continue;
-    cloud = cloud || stored.pool.target == Target::cloud;
-    if (region.empty()) region = stored.pool.region;
-  }
-  const EgressRule rule =
-      judge_egress({residency.residency, cloud, jurisdiction_of(rules.jurisdictions, region), true},
-                   rules.policy);
-  return rule == EgressRule::allowed ? std::string()
-                                     : why_blocked(rule, residency, cloud, region, rules.policy);
+  const auto where = jurisdiction_of(rules.jurisdictions, standing.region);
+  const bool cloud = standing.target == Target::cloud;
+  BurstVerdict verdict;
+  verdict.rule = judge_egress({residency.residency, cloud, where, true}, rules.policy);
+  verdict.allowed = verdict.rule == EgressRule::allowed;
+  if (!verdict.allowed)
+    verdict.reason = why_blocked(verdict.rule, residency, cloud, standing.region, rules.policy);
+  verdict.workload = ask.workload.name;
+  verdict.pool = cluster;
+  verdict.region = standing.region;
+  verdict.jurisdiction = where.value_or("");
+  verdict.residency = residency;
+  verdict.policy_revision = rules.policy.revision;
+  return verdict;
 }
 
 Answer answer_of(json::object spec, const SnapshotHead& head, const Cluster& cluster, Time now,
@@ -63,12 +116,8 @@ Answer answer_of(json::object spec, const SnapshotHead& head, const Cluster& clu
   spec["snapshot"] = json::object{{"id", head.id},
                                   {"taken_at", format_rfc3339(head.taken_at)},
                                   {"age_seconds", age.micros / 1'000'000},
+                                  {"declared", head.declared},
                                   {"stale", age > cluster.max_age}};
-  if (age > cluster.max_age) {
-    answer.notices.push_back(
-        fmt::format("it was looked at {} ago; exa cluster discover {} looks now", format_age(age),
-                    cluster.name));
-  }
   answer.body = std::move(spec);
   return answer;
 }
@@ -96,17 +145,23 @@ Result<Answer> place_inside(Service& service, const Caller& caller, const PlaceO
     EXA_ASSIGN(options.mix, recent_asks(tx, rules.engines));
     EXA_ASSIGN(const ClusterDecision decision,
                place_on_cluster(ask.workload, cluster.name, inventory, options));
-    EXA_ASSIGN(const std::string blocked, why_data_may_not_go(tx, ask, cluster.name, rules, now));
+    EXA_ASSIGN(const Standing standing, standing_of(tx, cluster.name, now));
+    auto refused =
+        why_not_there(ask, cluster.name, standing, rules, now - head->taken_at > cluster.max_age);
+    const BurstVerdict verdict = verdict_of(ask, cluster.name, standing, rules);
+    if (!refused && !verdict.allowed) refused = Refused{"blocked", verdict.reason};
     json::object chosen = to_json(decision);
     std::string text = to_text(decision);
     int exit_code = decision.placed() ? 0 : info(Code::unresolvable).exit_code;
-    if (!blocked.empty()) {
+    if (refused) {
       chosen["decision"] = "rejected";
       chosen["placement"] = nullptr;
-      chosen["rejection"] = json::object{{"kind", "blocked"}, {"reason", blocked}};
-      text = "✗ Rejected: " + blocked;
-      exit_code = info(Code::blocked).exit_code;
+      chosen["rejection"] = json::object{{"kind", refused->kind}, {"reason", refused->reason}};
+      text = "✗ Rejected: " + refused->reason;
+      exit_code = info(refused->kind == "blocked" ? Code::blocked : Code::unresolvable).exit_code;
     }
+    const bool attempt =
+        standing.target == Target::cloud && (decision.placed() || !verdict.allowed);
     const std::string id = service.around().new_id();
     json::object spec{{"id", id}, {"project", what.project}};
     for (auto& member : chosen) spec[member.key()] = std::move(member.value());
@@ -115,6 +170,17 @@ Result<Answer> place_inside(Service& service, const Caller& caller, const PlaceO
     spec["decided_at"] = format_rfc3339(now);
     spec["decided_by"] = caller.principal.name;
     Answer answer = answer_of(std::move(spec), *head, cluster, now, exit_code);
+    if (head->declared) {
+      answer.notices.emplace_back(
+          "its capacity comes from tool output that does not say when it was printed");
+    }
+    if (decision.placed() && !refused && !decision.fraction_honored)
+      answer.notices.emplace_back("a share was asked; whole devices are taken");
+    if (attempt) {
+      EXA_TRY(keep_burst_event(
+          tx, deed, verdict,
+          {service.around().new_id(), id, what.project, now, caller.principal.name}));
+    }
     EXA_TRY(keep_decision(tx, deed, answer.body, now, caller.principal.name));
     return answer;
   });

@@ -9,6 +9,17 @@ namespace exa {
 // `what.workload` and `what.hardware_profile` are read; see PlaceWorkload.
 Result<PlaceAsk> ask_from(Transaction& tx, const PlaceWorkload& what, const EngineTable& engines);
 
+struct BurstEventOf {
+  std::string id;
+  std::string decision;
+  std::string project;
+  Time at;
+  std::string by;
+};
+// Stores what was judged of an attempt at a cloud, and names the event in the deed.
+Result<void> keep_burst_event(Transaction& tx, Deed& deed, const BurstVerdict& verdict,
+                              const BurstEventOf& of);
+
 // Stores a decision's document (it has id, project, workload.name, decision) and names it in the
 // deed.
 Result<void> keep_decision(Transaction& tx, Deed& deed, const json::object& spec, Time now,

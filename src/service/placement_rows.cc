@@ -37,6 +37,7 @@ class Seen {
     seen.taken_at = look->head->taken_at;
     seen.max_age = look->max_age;
     seen.last_failure = look->failure;
+    seen.declared = look->head->declared;
     pool.seen = std::move(seen);
     return {};
   }
@@ -83,11 +84,24 @@ Result<StoredPool> pool_of(const Row& row) {
   return stored;
 }
 
-Result<void> add_what_is_held(StoredPool& stored, Seen& seen, std::span<const Lease> open,
+std::vector<Lease> on_cluster(const LeasesByPool& leases, const std::string& cluster) {
+  std::vector<Lease> there;
+  for (const auto& [pool, of_pool] : leases) {
+    std::ranges::copy_if(of_pool, std::back_inserter(there),
+                         [&](const Lease& lease) { return lease.cluster == cluster; });
+  }
+  return there;
+}
+
+Result<void> add_what_is_held(StoredPool& stored, Seen& seen, const LeasesByPool& leases,
                               Time now) {
-  stored.pool.leases = held(open, now);
-  if (!stored.pool.declared()) EXA_TRY(seen.look(stored.pool, open));
-  return {};
+  const auto own = leases.find(stored.pool.name);
+  if (own != leases.end()) {
+    stored.pool.leases = held(own->second, now);
+    for (const Lease& lease : own->second) stored.leased += lease.devices;
+  }
+  if (stored.pool.declared()) return {};
+  return seen.look(stored.pool, on_cluster(leases, stored.pool.cluster));
 }
 
 }  // namespace
@@ -138,7 +152,7 @@ Result<std::vector<StoredPool>> load_pools(Transaction& tx, Time now) {
   pools.reserve(rows.size());
   for (const Row& row : rows) {
     EXA_ASSIGN(StoredPool stored, pool_of(row));
-    EXA_TRY(add_what_is_held(stored, seen, leases[stored.pool.name], now));
+    EXA_TRY(add_what_is_held(stored, seen, leases, now));
     pools.push_back(std::move(stored));
   }
   return pools;
@@ -164,10 +178,15 @@ Result<StoredPool> find_pool(Transaction& tx, const std::string& name, Time now)
     return fail(std::move(error));
   }
   EXA_ASSIGN(StoredPool stored, pool_of(rows[0]));
-  EXA_ASSIGN(const auto leases, open_leases(tx, name, now));
+  EXA_ASSIGN(const auto leases, open_leases_by_pool(tx, now));
   Seen seen(tx, now);
   EXA_TRY(add_what_is_held(stored, seen, leases, now));
   return stored;
+}
+
+Result<std::vector<Lease>> leases_on(Transaction& tx, const std::string& cluster, Time now) {
+  EXA_ASSIGN(const auto leases, open_leases_by_pool(tx, now));
+  return on_cluster(leases, cluster);
 }
 
 Result<Pools> load_picture(Transaction& tx, Time now) {
@@ -175,7 +194,15 @@ Result<Pools> load_picture(Transaction& tx, Time now) {
   EXA_ASSIGN(PlaceRules rules, load_place_rules(tx));
   std::vector<Pool> pools;
   pools.reserve(stored.size());
-  for (StoredPool& one : stored) pools.push_back(std::move(one.pool));
+  std::map<std::string, int64_t> currencies;
+  for (StoredPool& one : stored) {
+    if (one.pool.price) ++currencies[one.pool.price->currency];
+    pools.push_back(std::move(one.pool));
+  }
+  // prices are compared in the currency that most pools are priced in, the first by name of equals
+  const auto most =
+      std::ranges::max_element(currencies, {}, [](const auto& pair) { return pair.second; });
+  if (most != currencies.end()) rules.currency = most->first;
   return build_pools(std::move(pools), std::move(rules));
 }
 

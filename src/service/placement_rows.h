@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "place/lease.h"
 #include "place/pool_place.h"
 #include "service/service.h"
 
@@ -22,12 +23,16 @@ struct StoredPool {
   std::string created_by;
   Time updated_at;
   std::string updated_by;
+  int64_t leased = 0;  // devices under open leases of it
 };
 
 // Pools by name. Fails with not_found for a name that is none, with close spellings.
 Result<std::vector<StoredPool>> load_pools(Transaction& tx, Time now);
 Result<StoredPool> find_pool(Transaction& tx, const std::string& name, Time now);
 Result<std::vector<std::string>> pool_names(Transaction& tx);
+
+// Open leases on the nodes of a cluster, whichever pool they were taken from.
+Result<std::vector<Lease>> leases_on(Transaction& tx, const std::string& cluster, Time now);
 
 // Every pool and every rule as one consistent picture: what place() decides on.
 Result<Pools> load_picture(Transaction& tx, Time now);

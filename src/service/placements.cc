@@ -7,7 +7,9 @@
 #include "base/text.h"
 #include "govern/permit.h"
 #include "place/pool_explain.h"
+#include "place/pool_seen.h"
 #include "place/profile_ask.h"
+#include "service/clusters.h"
 #include "service/leases.h"
 #include "service/placement_parts.h"
 #include "service/placement_rows.h"
@@ -82,18 +84,10 @@ class Keeper {
     if (!verdict && decision_.ask.burst && rejection != nullptr)
       verdict = verdict_without_pool(decision_, *rejection);
     if (!verdict) return {};
-    const std::string id = service_.around().new_id();
-    const Time now = decision_.decided_at;
-    json::object spec{{"id", id}, {"decision", id_}, {"project", what_.project}};
-    for (const auto& member : to_json(*verdict)) spec[member.key()] = member.value();
-    spec["attempted_at"] = format_rfc3339(now);
-    spec["attempted_by"] = caller_.principal.name;
-    EXA_TRY(tx_.change(
-        "INSERT INTO burst_event VALUES ($1, $2, $3, $4, $5, $6, $7)",
-        {id, what_.project, decision_.ask.workload.name, int64_t{verdict->allowed ? 1 : 0},
-         to_text(spec), now.micros, caller_.principal.name}));
-    also_wrote(deed_, "burst_event", id, spec);
-    event_ = id;
+    event_ = service_.around().new_id();
+    EXA_TRY(keep_burst_event(
+        tx_, deed_, *verdict,
+        {event_, id_, what_.project, decision_.decided_at, caller_.principal.name}));
     if (verdict->allowed && (what_.reserve || decision_.ask.burst)) EXA_TRY(permit(*verdict));
     return {};
   }
@@ -118,10 +112,31 @@ class Keeper {
     lease.decision = id_;
     lease.taken_by = caller_.principal.name;
     if (permit_) lease.permit = text_or(*permit_, "id", "");
+    if (!lease.cluster.empty() && lease.mig_profile.empty()) {
+      EXA_ASSIGN(lease.nodes, nodes_of(decision_.pools->pools[chosen.pool]));
+    }
     EXA_TRY(insert_lease(tx_, lease));
     also_wrote(deed_, "lease", lease.id, to_stored_json(lease));
     lease_ = to_json(lease, decision_.decided_at);
     return {};
+  }
+
+  // The nodes that stand good for a lease of a pool that a cluster backs.
+  Result<std::vector<LeasedNode>> nodes_of(const Pool& pool) {
+    EXA_ASSIGN(const Cluster cluster, find_cluster(tx_, pool.cluster));
+    EXA_ASSIGN(const auto head, newest_snapshot(tx_, cluster));
+    EXA_ASSERT(head);  // the pool was seen
+    EXA_ASSIGN(const Inventory inventory, load_inventory(tx_, head->id));
+    EXA_ASSIGN(const auto open, leases_on(tx_, pool.cluster, decision_.decided_at));
+    auto nodes = nodes_for(pool, inventory, open, decision_.ask.workload);
+    if (nodes.empty()) {
+      return fail(
+          Code::unresolvable,
+          fmt::format("pool {} cannot promise {} now: what is free on its nodes is not known",
+                      pool.name, exa::describe(decision_.ask.workload)),
+          fmt::format("exa cluster discover {}", pool.cluster));
+    }
+    return nodes;
   }
 
   Result<Answer> decision() {
@@ -131,6 +146,7 @@ class Keeper {
     spec["advice"] = !lease_.has_value();
     spec["decided_by"] = caller_.principal.name;
     spec["event"] = event_.empty() ? json::value(nullptr) : json::value(event_);
+    if (caller_.dry_run) permit_.reset(), lease_.reset();  // they do not exist
     spec["permit"] = permit_ ? json::value(*permit_) : json::value(nullptr);
     spec["lease"] = lease_ ? json::value(*lease_) : json::value(nullptr);
     EXA_TRY(keep_decision(tx_, deed_, spec, decision_.decided_at, caller_.principal.name));
@@ -140,6 +156,11 @@ class Keeper {
     answer.body = std::move(spec);
     if (decision_.chosen && !what_.reserve && !decision_.ask.burst) {
       answer.notices.emplace_back("advice: nothing is reserved; --reserve takes the devices");
+    }
+    if (!decision_.residency.unknown.empty()) {
+      answer.notices.push_back(
+          fmt::format("residency class \"{}\" is none of {}: taken as restricted",
+                      printable(decision_.residency.unknown), join(residency_names(), ", ")));
     }
     if (decision_.refusal) {
       answer.exit_code =
@@ -236,6 +257,19 @@ Result<PlaceAsk> ask_from(Transaction& tx, const PlaceWorkload& what, const Engi
   ask.burst = what.burst;
   ask.opted_in = what.opted_in;
   return ask;
+}
+
+Result<void> keep_burst_event(Transaction& tx, Deed& deed, const BurstVerdict& verdict,
+                              const BurstEventOf& of) {
+  json::object spec{{"id", of.id}, {"decision", of.decision}, {"project", of.project}};
+  for (auto& member : to_json(verdict)) spec[member.key()] = std::move(member.value());
+  spec["attempted_at"] = format_rfc3339(of.at);
+  spec["attempted_by"] = of.by;
+  EXA_TRY(tx.change("INSERT INTO burst_event VALUES ($1, $2, $3, $4, $5, $6, $7)",
+                    {of.id, of.project, verdict.workload, int64_t{verdict.allowed ? 1 : 0},
+                     to_text(spec), of.at.micros, of.by}));
+  also_wrote(deed, "burst_event", of.id, spec);
+  return {};
 }
 
 Result<void> keep_decision(Transaction& tx, Deed& deed, const json::object& spec, Time now,

@@ -23,7 +23,7 @@ json::object pool_json(const StoredPool& stored, const PreparedPool& prepared, T
       prepared.jurisdiction ? json::value(*prepared.jurisdiction) : json::value(nullptr);
   object["total"] = prepared.total;
   object["free"] = number_or_null(prepared.free);
-  object["leased"] = stored.pool.leases.devices;
+  object["leased"] = stored.leased;
   object["snapshot"] = nullptr;
   if (const auto& seen = stored.pool.seen) {
     object["snapshot"] = json::object{{"id", seen->id},
@@ -60,6 +60,26 @@ Result<void> write_pool(Transaction& tx, const StoredPool& stored) {
   return {};
 }
 
+// Leases were taken of what the pool is: it does not become another one under them.
+Result<void> still_itself(const Pool& before, const Pool& after, int64_t leased) {
+  if (leased == 0) return {};
+  std::vector<Problem> problems;
+  const auto same = [&](std::string_view key, bool equal) {
+    if (!equal)
+      problems.push_back({pointer("", key), "does not change while leases hold devices", ""});
+  };
+  same("accelerator", before.accelerator == after.accelerator);
+  same("target", before.target == after.target);
+  same("region", before.region == after.region);
+  same("cluster", before.cluster == after.cluster);
+  if (problems.empty()) return {};
+  Error error = invalid("pool " + before.name, std::move(problems));
+  error.code = Code::in_use;
+  error.message = fmt::format("{} of pool {} under leases", counted(leased, "device"), before.name);
+  error.next = fmt::format("exa hardware pools show {}", before.name);
+  return fail(std::move(error));
+}
+
 // Price for a device first, unknown last, then by name: as a person compares them.
 bool cheaper(const StoredPool& a, const StoredPool& b) {
   const auto rank = [](const Pool& pool) {
@@ -78,7 +98,8 @@ Result<Answer> add_pool(Service& service, const Caller& caller, const json::obje
     EXA_ASSIGN(const auto before, pool_if_any(tx, name, now));
     EXA_ASSIGN(Pool pool, merge_pool(before ? &before->pool : nullptr, given));
     if (!pool.cluster.empty()) EXA_TRY(find_cluster(tx, pool.cluster));
-    StoredPool stored{std::move(pool), now, caller.principal.name, now, caller.principal.name};
+    if (before) EXA_TRY(still_itself(before->pool, pool, before->leased));
+    StoredPool stored{std::move(pool), now, caller.principal.name, now, caller.principal.name, 0};
     if (before) {
       stored.created_at = before->created_at;
       stored.created_by = before->created_by;
@@ -154,12 +175,17 @@ Result<Answer> drain_pool(Service& service, const Caller& caller, const std::str
     deed = {"pool", name, "", {}, to_json(stored.pool), {}, reason, {}};
     stored.pool.drained = !undo;
     stored.pool.drain_reason = undo ? "" : reason;
+    if (auto problems = problems_of_pool(stored.pool); !problems.empty()) {
+      for (Problem& problem : problems)
+        if (problem.where == "/drain_reason") problem.where = "/reason";
+      return fail(invalid("drain-pool", std::move(problems)));
+    }
     stored.updated_at = now;
     stored.updated_by = caller.principal.name;
     EXA_TRY(write_pool(tx, stored));
     deed.after = to_json(stored.pool);
     Answer answer;
-    const int64_t leased = stored.pool.leases.devices;
+    const int64_t leased = stored.leased;
     if (!undo && leased > 0) {
       answer.notices.push_back(
           fmt::format("{} under leases; they run on until released", counted(leased, "device")));
