@@ -57,7 +57,7 @@ Result<ClusterDecision> place_on_cluster(const Workload& workload, std::string_v
 DeviceAsk device_ask_of(const Workload& workload);
 
 json::object to_json(const ClusterDecision& decision);
-// "✓ train → 4 devices of gpu-001, 4 devices of gpu-002, cluster hpc" or "✗ Rejected: …".
+// "✓ train → 4 devices of gpu-001, 4 devices of gpu-002 of hpc" or "✗ Rejected: …".
 std::string to_text(const ClusterDecision& decision);
 
 }  // namespace exa

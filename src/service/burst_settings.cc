@@ -7,6 +7,7 @@
 #include "service/placement_rows.h"
 #include "service/placements.h"
 #include "service/profile_rows.h"
+#include "service/stored.h"
 
 namespace exa {
 namespace {
@@ -130,7 +131,7 @@ Result<Answer> label_project(Service& service, const Caller& caller, const std::
     EXA_ASSIGN(const auto rows,
                tx.rows("SELECT spec FROM project_residency WHERE name = $1", {project}));
     if (!rows.empty()) {
-      EXA_ASSIGN(deed.before, parse_json(rows[0].text(0), "stored residency"));
+      EXA_ASSIGN(deed.before, parse_stored(rows[0].text(0), "stored residency"));
     }
     deed.object_kind = "project_residency";
     deed.object_name = deed.project = project;

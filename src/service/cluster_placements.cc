@@ -6,6 +6,7 @@
 #include "service/placement_parts.h"
 #include "service/placement_rows.h"
 #include "service/placements.h"
+#include "service/stored.h"
 
 namespace exa {
 namespace {
@@ -19,7 +20,7 @@ Result<AskMix> recent_asks(Transaction& tx, const EngineTable& engines) {
                      {kRemembered}));
   AskMix mix;
   for (const Row& row : rows) {
-    EXA_ASSIGN(const json::value spec, parse_json(row.text(0), "stored decision"));
+    EXA_ASSIGN(const json::value spec, parse_stored(row.text(0), "stored decision"));
     const json::value* workload = find(spec, "workload");
     if (workload == nullptr || !workload->is_object()) continue;
     // an engine that was removed since changes nothing about what was asked of devices

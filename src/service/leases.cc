@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "service/stored.h"
 
 namespace exa {
 namespace {
 
 Result<Lease> lease_of_row(const Row& row) {
-  EXA_ASSIGN(const json::value spec, parse_json(row.text(0), "stored lease"));
+  EXA_ASSIGN(const json::value spec, parse_stored(row.text(0), "stored lease"));
   if (!spec.is_object()) return fail(Code::store_damaged, "a stored lease is not an object");
   return lease_from_json(spec.get_object());
 }

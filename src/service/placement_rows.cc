@@ -8,17 +8,10 @@
 #include "place/pool_seen.h"
 #include "service/clusters.h"
 #include "service/leases.h"
+#include "service/stored.h"
 
 namespace exa {
 namespace {
-
-Result<json::object> stored_object(const std::string& text, std::string_view what) {
-  EXA_ASSIGN(json::value value, parse_json(text, what));
-  if (!value.is_object()) {
-    return fail(Code::store_damaged, fmt::format("a {} is not an object", what));
-  }
-  return std::move(value.get_object());
-}
 
 constexpr std::string_view kPoolColumns =
     "name, spec, created_at, created_by, updated_at, updated_by";
@@ -75,8 +68,8 @@ class Seen {
 
 Result<StoredPool> pool_of(const Row& row) {
   StoredPool stored;
-  EXA_ASSIGN(const json::object spec, stored_object(row.text(1), "stored pool"));
-  EXA_ASSIGN(stored.pool, pool_from_json(spec));
+  EXA_ASSIGN(const json::object spec, parse_stored_object(row.text(1), "stored pool"));
+  EXA_ASSIGN(stored.pool, from_stored(pool_from_json(spec), "stored pool " + row.text(0)));
   stored.created_at = Time{row.integer(2)};
   stored.created_by = row.text(3);
   stored.updated_at = Time{row.integer(4)};
@@ -110,7 +103,7 @@ Result<EngineTable> load_engines(Transaction& tx) {
   EngineTable table = shipped_engines();
   EXA_ASSIGN(const auto rows, tx.rows("SELECT spec FROM engine ORDER BY name"));
   for (const Row& row : rows) {
-    EXA_ASSIGN(const json::object spec, stored_object(row.text(0), "stored engine"));
+    EXA_ASSIGN(const json::object spec, parse_stored_object(row.text(0), "stored engine"));
     EXA_ASSIGN(Engine engine, engine_from_json(spec));
     EXA_ASSIGN(table, with_engine(std::move(table), std::move(engine)));
   }
@@ -121,7 +114,7 @@ Result<JurisdictionTable> load_jurisdictions(Transaction& tx) {
   JurisdictionTable table;
   EXA_ASSIGN(const auto rows, tx.rows("SELECT spec FROM region ORDER BY name"));
   for (const Row& row : rows) {
-    EXA_ASSIGN(const json::object spec, stored_object(row.text(0), "stored region"));
+    EXA_ASSIGN(const json::object spec, parse_stored_object(row.text(0), "stored region"));
     EXA_ASSIGN(table, with_region(std::move(table), text_or(spec, "region", ""),
                                   text_or(spec, "jurisdiction", "")));
   }
@@ -131,8 +124,8 @@ Result<JurisdictionTable> load_jurisdictions(Transaction& tx) {
 Result<BurstPolicy> load_burst_policy(Transaction& tx) {
   EXA_ASSIGN(const auto rows, tx.rows("SELECT spec FROM burst_policy"));
   if (rows.empty()) return BurstPolicy{};
-  EXA_ASSIGN(const json::object spec, stored_object(rows[0].text(0), "stored burst policy"));
-  return read_policy(spec);
+  EXA_ASSIGN(const json::object spec, parse_stored_object(rows[0].text(0), "stored burst policy"));
+  return from_stored(read_policy(spec), "stored burst policy");
 }
 
 Result<PlaceRules> load_place_rules(Transaction& tx) {

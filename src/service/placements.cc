@@ -14,6 +14,7 @@
 #include "service/placement_parts.h"
 #include "service/placement_rows.h"
 #include "service/profile_rows.h"
+#include "service/stored.h"
 
 namespace exa {
 namespace {
@@ -32,7 +33,7 @@ Result<std::string> residency_of_project(Transaction& tx, const std::string& pro
   EXA_ASSIGN(const auto rows,
              tx.rows("SELECT spec FROM project_residency WHERE name = $1", {project}));
   if (rows.empty()) return std::string();
-  EXA_ASSIGN(const json::value spec, parse_json(rows[0].text(0), "stored residency"));
+  EXA_ASSIGN(const json::value spec, parse_stored(rows[0].text(0), "stored residency"));
   return std::string(text_or(spec, "residency", ""));
 }
 
@@ -226,7 +227,7 @@ Result<Answer> newest_first(Service& service, const Page& page, std::string_view
         next = fmt::format("{}:{}", last.integer(1), last.text(2));
         break;
       }
-      EXA_ASSIGN(json::value spec, parse_json(row.text(0), table));
+      EXA_ASSIGN(json::value spec, parse_stored(row.text(0), table));
       items.emplace_back(item(std::move(spec)));
     }
     Answer answer;
@@ -328,7 +329,7 @@ Result<Answer> show_decision(Service& service, const std::string& id) {
       return fail(Code::not_found, fmt::format("there is no decision \"{}\"", printable(id)),
                   "exa hardware decisions");
     }
-    EXA_ASSIGN(json::value spec, parse_json(rows[0].text(0), "stored decision"));
+    EXA_ASSIGN(json::value spec, parse_stored(rows[0].text(0), "stored decision"));
     Answer answer;
     answer.body = std::move(spec.as_object());
     return answer;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "service/stored.h"
+
 namespace exa {
 
 Result<Answer> create_project(Service& service, const Caller& caller, const std::string& name) {
@@ -37,7 +39,7 @@ Result<Answer> list_projects(Service& service) {
     for (const Row& row : rows) {
       json::value residency = nullptr;
       if (!row.is_null(4)) {
-        EXA_ASSIGN(const json::value label, parse_json(row.text(4), "stored residency"));
+        EXA_ASSIGN(const json::value label, parse_stored(row.text(4), "stored residency"));
         residency = text_or(label, "residency", "");
       }
       const bool built_in = row.integer(1) == 0;  // `default` was there before anybody
