@@ -12,7 +12,7 @@ std::string round_trip(std::string_view text) {
 
 TEST(Json, NumbersPrintAsAPersonWritesThem) {
   EXPECT_EQ(round_trip("[0.5, 8.0, 1e2, 0.1, -3, 18446744073709551615, 1.5e-7]"),
-            "[0.5,8,100,0.1,-3,18446744073709551615,1.5e-07]");
+            "[0.5,8,100,0.1,-3,18446744073709551615,0.00000015]");
 }
 
 TEST(Json, LongDecimalsAreReadExactly) {

@@ -67,7 +67,7 @@ bool leaves_shares_open(const Capture& capture) {
   for (const Node& node : inventory->nodes) {
     for (const CardSet& cards : node.cards) {
       for (const Offer& offer : cards.offers) {
-        const bool shared = offer.sharing == Sharing::time_slice || offer.sharing == Sharing::mps;
+        const bool shared = offer.sharing == Sharing::shard || offer.sharing == Sharing::mps;
         if (shared && !offer.used) return true;
       }
     }
