@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/quantity.h"
+#include "place/mig.h"
 
 namespace exa {
 namespace {
@@ -17,7 +18,8 @@ constexpr int64_t kWhole = 1000;
 std::map<int64_t, int64_t> parts_held(std::span<const Lease> leases) {
   std::map<int64_t, int64_t> held;
   for (const Lease& lease : leases) {
-    for (const LeasedPart& part : lease.parts) held[part.device] += part.milli;
+    for (const LeasedPart& part : lease.parts)
+      if (part.slices.compute == 0) held[part.device] += part.milli;
   }
   return held;
 }
@@ -37,6 +39,44 @@ int64_t device_for(int64_t milli, const std::map<int64_t, int64_t>& held,
   return unused;
 }
 
+// The cards that are cut into instances, by number.
+std::map<int64_t, MigCard> cards_cut(std::span<const Lease> leases) {
+  std::map<int64_t, MigCard> cards;
+  for (const Lease& lease : leases) {
+    for (const LeasedPart& part : lease.parts) {
+      if (part.slices.compute == 0) continue;
+      MigCard& card = cards.try_emplace(part.device, kEmptyMigCard).first->second;
+      card = with_instance(card, part.slices, static_cast<int>(part.start));
+    }
+  }
+  return cards;
+}
+
+// Each instance on the fullest card where it may begin, the lowest number among equals; else on the
+// lowest unused one.
+std::vector<LeasedPart> packed_instances(int64_t devices, int64_t milli, MigSlices slices,
+                                         std::span<const Lease> open) {
+  std::map<int64_t, MigCard> cards = cards_cut(open);
+  std::set<int64_t> taken;
+  std::vector<LeasedPart> parts;
+  for (int64_t i = 0; i < devices; ++i) {
+    std::optional<int64_t> best;
+    for (const auto& [device, card] : cards) {
+      if (taken.contains(device) || starts_left(card, slices) == 0) continue;
+      if (!best || free_compute(card) < free_compute(cards.at(*best))) best = device;
+    }
+    int64_t unused = 0;
+    while (cards.contains(unused)) ++unused;
+    const int64_t device = best.value_or(unused);
+    MigCard& card = cards.try_emplace(device, kEmptyMigCard).first->second;
+    const int start = *best_start(card, slices);
+    card = with_instance(card, slices, start);
+    taken.insert(device);
+    parts.push_back({device, milli, slices, start});
+  }
+  return parts;
+}
+
 std::vector<LeasedPart> packed(int64_t devices, int64_t milli, std::span<const Lease> open) {
   const std::map<int64_t, int64_t> held = parts_held(open);
   std::set<int64_t> taken;
@@ -44,7 +84,7 @@ std::vector<LeasedPart> packed(int64_t devices, int64_t milli, std::span<const L
   for (int64_t i = 0; i < devices; ++i) {
     const int64_t device = device_for(milli, held, taken);
     taken.insert(device);
-    parts.push_back({device, milli});
+    parts.push_back({device, milli, {}, 0});
   }
   return parts;
 }
@@ -60,7 +100,11 @@ json::value text_or_null(const std::string& text) {
 json::array parts_json(const std::vector<LeasedPart>& parts) {
   json::array list;
   for (const LeasedPart& part : parts) {
-    list.emplace_back(json::object{{"device", part.device}, {"share", part.milli}});
+    list.emplace_back(json::object{{"device", part.device},
+                                   {"share", part.milli},
+                                   {"compute_slices", part.slices.compute},
+                                   {"memory_slices", part.slices.memory},
+                                   {"start", part.start}});
   }
   return list;
 }
@@ -128,7 +172,11 @@ class Stored {
         continue;
       }
       Stored part(element.get_object());
-      parts.push_back({part.number("device"), part.number("share")});
+      parts.push_back({part.number("device"),
+                       part.number("share"),
+                       {static_cast<int>(part.number("compute_slices")),
+                        static_cast<int>(part.number("memory_slices"))},
+                       part.number("start")});
       damaged_ = damaged_ || part.damaged();
     }
     return parts;
@@ -170,16 +218,23 @@ std::optional<Time> Lease::end(Time now) const {
 PoolLeases held(std::span<const Lease> leases, Time now) {
   PoolLeases sum;
   std::map<int64_t, int64_t> parts;
+  std::vector<Lease> open;
   for (const Lease& lease : leases) {
+    if (lease.open(now) && !lease.parts.empty()) open.push_back(lease);
     if (!lease.open(now) || !lease.mig_profile.empty() || !lease.cluster.empty()) continue;
     if (lease.parts.empty()) sum.devices += lease.devices;
-    for (const LeasedPart& part : lease.parts) parts[part.device] += part.milli;
+    for (const LeasedPart& part : lease.parts)
+      if (part.slices.compute == 0) parts[part.device] += part.milli;
   }
   sum.devices += static_cast<int64_t>(parts.size());
   for (const auto& [device, milli] : parts) {
     if (milli < kWhole) sum.rests.push_back(kWhole - milli);
   }
   std::ranges::sort(sum.rests);
+  for (const auto& [device, card] : cards_cut(open)) {
+    ++sum.devices;
+    sum.mig_cards.push_back(card);
+  }
   return sum;
 }
 
@@ -202,7 +257,9 @@ Lease lease_of(const Decision& decision, std::span<const Lease> open, Duration l
     const ShareOption& share =
         decision.pools->prepared[chosen.pool].shares[static_cast<size_t>(chosen.share)];
     if (share.from_devices)
-      lease.parts = packed(lease.devices, chosen.held_milli, open);
+      lease.parts = share.slices.compute > 0
+                        ? packed_instances(lease.devices, chosen.held_milli, share.slices, open)
+                        : packed(lease.devices, chosen.held_milli, open);
     else
       lease.mig_profile = share.mig_profile.empty() ? name(share.sharing) : share.mig_profile;
   }

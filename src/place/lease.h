@@ -23,6 +23,8 @@ namespace exa {
 struct LeasedPart {
   int64_t device = 0;
   int64_t milli = 0;  // held of it
+  MigSlices slices;   // of a MIG instance; 0: none
+  int64_t start = 0;  // the memory slice where it begins
 
   bool operator==(const LeasedPart&) const = default;
 };

@@ -50,7 +50,7 @@ TEST(Lease, PartsShareTheFullestDeviceWithRoom) {
     open.back().id = std::to_string(milli);
   }
   for (const Lease& lease : open)
-    EXPECT_THAT(lease.parts, ElementsAre(LeasedPart{0, lease.held_milli}));
+    EXPECT_THAT(lease.parts, ElementsAre(LeasedPart{0, lease.held_milli, {}, 0}));
   const PoolLeases all = held(open, kNow);
   EXPECT_EQ(all.devices, 1);
   EXPECT_THAT(all.rests, IsEmpty());
@@ -58,7 +58,26 @@ TEST(Lease, PartsShareTheFullestDeviceWithRoom) {
 
 TEST(Lease, AnAskOfSeveralPartsTakesDistinctDevices) {
   const Lease lease = lease_of(decided(cut_pool(4), {}, 500, 2), {}, hours(1));
-  EXPECT_THAT(lease.parts, ElementsAre(LeasedPart{0, 500}, LeasedPart{1, 500}));
+  EXPECT_THAT(lease.parts, ElementsAre(LeasedPart{0, 500, {}, 0}, LeasedPart{1, 500, {}, 0}));
+}
+
+// A card holds 4g.40gb and 3g.40gb (7 compute and 8 memory slices), or 4g.40gb and twice 1g.20gb.
+TEST(Lease, InstancesArePackedByComputeAndMemorySlices) {
+  Pool pool = cut_pool(1);
+  pool.model = "A100-SXM4-80GB";
+  for (const std::vector<int64_t>& shares :
+       {std::vector<int64_t>{500, 400}, std::vector<int64_t>{500, 140, 140},
+        std::vector<int64_t>{125, 125, 125, 125, 125, 125, 125}}) {
+    std::vector<Lease> open;
+    for (const int64_t milli : shares) {
+      const Decision decision = decided(pool, open, milli);
+      ASSERT_TRUE(decision.chosen) << milli << " beside " << open.size();
+      open.push_back(lease_of(decision, open, hours(1)));
+      EXPECT_EQ(lease_from_json(to_stored_json(open.back())).value(), open.back());
+    }
+    EXPECT_EQ(held(open, kNow).devices, 1);
+    EXPECT_FALSE(decided(pool, open, 500).chosen);
+  }
 }
 
 // Whatever is taken and given back: no device is ever held beyond itself, and never more devices

@@ -67,8 +67,9 @@ struct PoolSnapshot {
 // Devices under leases of exa's own, of a declared pool: all that run now. For a backed pool they
 // are not free on their nodes already (seen_by), and stand here only when their node is not known.
 struct PoolLeases {
-  int64_t devices = 0;         // held wholly or in part
-  std::vector<int64_t> rests;  // thousandths left on each device held in part
+  int64_t devices = 0;              // held wholly or in part
+  std::vector<int64_t> rests;       // thousandths left on each device held in part
+  std::vector<uint16_t> mig_cards;  // state (MigCard) of each device that is cut into instances
   bool operator==(const PoolLeases&) const = default;
 };
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <tuple>
 
+#include "place/mig.h"
 #include "profile/validate.h"
 
 namespace exa {
@@ -123,9 +124,17 @@ void check_residency(const Question& q, const Pool& pool, const PreparedPool& ro
 
 // Devices on which a share of `held` thousandths can be had: free ones, and those whose rest is
 // large enough. The shares of one ask are on distinct devices.
-int64_t free_shares(const Pool& pool, const PreparedPool& row, int64_t held) {
-  return row.free.value_or(0) +
-         std::ranges::count_if(pool.leases.rests, [&](int64_t rest) { return rest >= held; });
+int64_t free_shares(const Pool& pool, const PreparedPool& row, const ShareOption& share,
+                    int64_t held) {
+  int64_t free = row.free.value_or(0) + std::ranges::count_if(pool.leases.rests, [&](int64_t rest) {
+                   return rest >= held;
+                 });
+  // an instance needs slices of both kinds, and a place where it may begin
+  if (share.slices.compute > 0) {
+    free += std::ranges::count_if(
+        pool.leases.mig_cards, [&](uint16_t card) { return starts_left(card, share.slices) != 0; });
+  }
+  return free;
 }
 
 struct Units {
@@ -135,7 +144,7 @@ struct Units {
 };
 
 Units units_of(const Pool& pool, const PreparedPool& row, const ShareOption& share, int64_t held) {
-  if (share.from_devices) return {row.total, free_shares(pool, row, held), std::nullopt};
+  if (share.from_devices) return {row.total, free_shares(pool, row, share, held), std::nullopt};
   return {share.units, share.free, share.largest_on_node};
 }
 

@@ -71,6 +71,8 @@ ShareOption option_of(const MigProfile& profile, const MigProfile& whole) {
   option.honours_milli = std::min(compute, memory);
   option.held_milli = std::max(compute, memory);
   option.from_devices = true;
+  if (whole.compute_slices == kComputeSlices && whole.memory_slices == kMemorySlices)
+    option.slices = {profile.compute_slices, profile.memory_slices};
   return option;
 }
 

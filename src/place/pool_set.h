@@ -13,6 +13,7 @@
 #include "govern/burst.h"
 #include "hardware/catalogue.h"
 #include "hardware/engine.h"
+#include "place/device_ask.h"
 #include "place/pool.h"
 
 namespace exa {
@@ -34,6 +35,7 @@ struct ShareOption {
   int64_t units = 0;
   std::optional<int64_t> free;
   std::optional<int64_t> largest_on_node;
+  MigSlices slices;           // of a MIG instance whose place on a card is kept; 0: none
   bool from_devices = false;  // units and free follow from the pool's whole devices and its rests
 };
 
