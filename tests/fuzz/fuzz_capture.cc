@@ -11,7 +11,7 @@ void check_replay(const Capture& capture) {
   const auto saved = parse_json(to_text(to_json(capture)), "saved", tool_output_limits());
   EXA_ASSERT(saved.has_value());
   const auto replayed = capture_from_json(*saved);
-  EXA_ASSERT(replayed && *replayed == capture);
+  EXA_ASSERT(replayed && to_text(to_json(*replayed)) == to_text(to_json(capture)));
 }
 
 void check_reading(const Capture& capture) {
