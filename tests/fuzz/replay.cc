@@ -72,7 +72,7 @@ int main(int count, char** words) {
   if (count < 2) return 2;
   const std::vector<std::string> corpus = corpus_in(words[1]);
   const auto most = std::chrono::steady_clock::now() + std::chrono::seconds(5);
-  const int inputs = count > 2 ? std::stoi(words[2]) : 1000;
+  const int inputs = count > 2 ? std::stoi(words[2]) : 10'000;
   for (const std::string& input : corpus) run(input);
   constexpr uint64_t kSeed = 20261130;
   std::mt19937_64 random(kSeed);
