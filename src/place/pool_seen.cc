@@ -170,6 +170,7 @@ std::vector<LeasedNode> nodes_for(const Pool& pool, const Inventory& inventory,
   });
   rooms.resize(static_cast<size_t>(workload.nodes));
   std::vector<LeasedNode> nodes;
+  nodes.reserve(rooms.size());
   for (const Room& room : rooms) {
     nodes.push_back({room.node->name, pool.accelerator == Family::cpu ? 0 : workload.gpus,
                      pool.accelerator == Family::cpu

@@ -37,7 +37,7 @@ json::object pool_json(const StoredPool& stored, const PreparedPool& prepared, T
   return object;
 }
 
-Result<json::object> one_pool_json(Transaction& tx, StoredPool stored, Time now) {
+Result<json::object> one_pool_json(Transaction& tx, const StoredPool& stored, Time now) {
   EXA_ASSIGN(PlaceRules rules, load_place_rules(tx));
   const Pools picture = build_pools({stored.pool}, std::move(rules));
   return pool_json(stored, picture->prepared[0], now);
@@ -112,7 +112,7 @@ Result<Answer> add_pool(Service& service, const Caller& caller, const json::obje
     Answer answer;
     answer.status = before ? 200 : 201;
     EXA_ASSIGN(stored, find_pool(tx, name, now));
-    EXA_ASSIGN(answer.body, one_pool_json(tx, std::move(stored), now));
+    EXA_ASSIGN(answer.body, one_pool_json(tx, stored, now));
     answer.body["created"] = !before.has_value();
     return answer;
   });
@@ -160,7 +160,7 @@ Result<Answer> show_pool(Service& service, const std::string& name) {
       }
     }
     Answer answer;
-    EXA_ASSIGN(answer.body, one_pool_json(tx, std::move(stored), now));
+    EXA_ASSIGN(answer.body, one_pool_json(tx, stored, now));
     answer.body["nodes"] = std::move(nodes);
     answer.body["leases"] = std::move(leases);
     return answer;
@@ -190,7 +190,7 @@ Result<Answer> drain_pool(Service& service, const Caller& caller, const std::str
       answer.notices.push_back(
           fmt::format("{} under leases; they run on until released", counted(leased, "device")));
     }
-    EXA_ASSIGN(answer.body, one_pool_json(tx, std::move(stored), now));
+    EXA_ASSIGN(answer.body, one_pool_json(tx, stored, now));
     return answer;
   });
 }
