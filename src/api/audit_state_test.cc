@@ -13,18 +13,7 @@ constexpr int kBroken = 9;
 
 // One of everything that the log vouches for.
 void prepare_everything(TestExa& exa) {
-  exa.probe = [&exa]() -> Result<Capture> {
-    Capture capture;
-    capture.kind = ClusterKind::slurm;
-    capture.taken_at = exa.now;
-    capture.transport = "local";
-    capture.outputs.push_back({"scontrol show node",
-                               {"scontrol", "show", "node"},
-                               0,
-                               read_test_file("slurm/scontrol-show-node.txt"),
-                               ""});
-    return capture;
-  };
+  exa.probe = [&exa]() -> Result<Capture> { return slurm_capture(exa.now); };
   exa.ask("project.create", {{"name", "vision"}});
   exa.ask("cluster.add", {{"name", "old"}, {"kind", "host"}});
   exa.ask("cluster.remove", {{"name", "old"}});

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "api/testing.h"
-#include "discover/capture.h"
 
 namespace exa {
 namespace {
@@ -13,18 +12,7 @@ using testing::HasSubstr;
 class BackedPools : public testing::Test {
  protected:
   BackedPools() {
-    exa.probe = [this]() -> Result<Capture> {
-      Capture capture;
-      capture.kind = ClusterKind::slurm;
-      capture.taken_at = exa.now;
-      capture.transport = "local";
-      capture.outputs = {{"scontrol show node",
-                          {"scontrol", "show", "node"},
-                          0,
-                          read_test_file("slurm/scontrol-show-node.txt"),
-                          ""}};
-      return capture;
-    };
+    exa.probe = [this]() -> Result<Capture> { return slurm_capture(exa.now); };
     exa.ask("cluster.add", {{"name", "hpc"}, {"kind", "slurm"}});
     exa.ask("cluster.discover", {{"name", "hpc"}});
   }

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "api/router.h"
+#include "discover/capture.h"
 #include "discover/readers.h"
 #include "service/service.h"
 #include "store/sqlite.h"
@@ -82,5 +83,34 @@ class TestExa {
   std::unique_ptr<Service> service_;
   std::unique_ptr<Router> router_;
 };
+
+// What the sample Slurm showed, seen at `at` as a probe sees it.
+inline Capture slurm_capture(Time at) {
+  Capture capture;
+  capture.kind = ClusterKind::slurm;
+  capture.taken_at = at;
+  capture.transport = "local";
+  capture.outputs.push_back({"scontrol show node",
+                             {"scontrol", "show", "node"},
+                             0,
+                             read_test_file("slurm/scontrol-show-node.txt"),
+                             ""});
+  return capture;
+}
+
+inline json::object eight_h100() {
+  return {{"name", "eight"},
+          {"accelerator_family", "nvidia"},
+          {"gpu_count", 8},
+          {"accelerator_model_hint", "H100"}};
+}
+
+// A discovered Slurm and a profile that its h100-01 holds.
+inline void prepare(TestExa& exa) {
+  exa.probe = [&exa]() -> Result<Capture> { return slurm_capture(exa.now); };
+  exa.ask("cluster.add", {{"name", "hpc"}, {"kind", "slurm"}});
+  exa.ask("cluster.discover", {{"name", "hpc"}});
+  exa.ask("hardware_profile.set", eight_h100());
+}
 
 }  // namespace exa

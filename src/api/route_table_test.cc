@@ -1,0 +1,176 @@
+// Every row of the route table keeps the same promises: one audit entry for a change, one for a
+// refusal, nothing for a dry run, no unknown arguments.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/testing.h"
+
+namespace exa {
+namespace {
+
+using testing::HasSubstr;
+struct Example {
+  std::string_view route;
+  json::object args;
+};
+
+// One request for each mutating route that succeeds after prepare().
+std::vector<Example> mutations() {
+  return {
+      {"hardware_profile.set", {{"name", "new"}, {"accelerator_family", "cpu"}}},
+      {"hardware_profile.label", {{"name", "eight"}, {"label", "stable"}, {"version", 1}}},
+      {"hardware_profile.deprecate", {{"name", "eight"}, {"redirect", "other"}}},
+      {"hardware_profile.use", {{"name", "eight"}, {"for", "training"}, {"as", "run"}}},
+      {"hardware_profile.release", {{"for", "workbench"}, {"as", "nb"}}},
+      {"hardware_profile.delete", {{"name", "eight"}}},
+      {"cluster.add", {{"name", "more"}, {"kind", "host"}}},
+      {"cluster.discover", {{"name", "hpc"}}},
+      {"cluster.remove", {{"name", "hpc"}}},
+      {"project.create", {{"name", "vision"}}},
+      {"audit.recover", {{"reason", "a test"}}},
+      {"pool.add", {{"name", "more"}, {"accelerator", "amd"}}},
+      {"pool.drain", {{"name", "pool"}, {"reason", "cooling"}}},
+      {"pool.remove", {{"name", "spare"}}},
+      {"engine.add", {{"name", "more"}, {"backends", json::array{"cuda"}}}},
+      {"engine.remove", {{"name", "own"}}},
+      {"placement.place", {{"name", "train"}}},
+      {"placement.burst", {{"name", "train"}}},
+      {"lease.release", {{"id", "LEASE"}}},
+      {"lease.renew", {{"id", "LEASE"}}},
+      {"burst_policy.set", {{"cloud", "off"}}},
+      {"region.set", {{"region", "attic"}, {"jurisdiction", "eu"}}},
+      {"region.unset", {{"region", "basement"}}},
+      {"project.residency", {{"name", "default"}, {"class", "eu-only"}}},
+  };
+}
+
+void prepare_for_mutations(TestExa& exa) {
+  prepare(exa);
+  exa.ask("hardware_profile.set", {{"name", "other"}, {"accelerator_family", "cpu"}});
+  exa.ask("hardware_profile.use", {{"name", "other"}, {"for", "workbench"}, {"as", "nb"}});
+  exa.ask("pool.add", {{"name", "pool"}, {"accelerator", "nvidia"}, {"count", 8}});
+  exa.ask("pool.add", {{"name", "spare"}, {"accelerator", "nvidia"}});
+  exa.ask("engine.add", {{"name", "own"}, {"backends", json::array{"cuda"}}});
+  exa.ask("region.set", {{"region", "basement"}, {"jurisdiction", "eu"}});
+  exa.ask("placement.place", {{"name", "held"}, {"gpus", 2}, {"reserve", true}});
+}
+
+// With the id of the lease that was taken.
+json::object arguments_of(const Example& example, TestExa& exa) {
+  json::object args = example.args;
+  if (const json::value* id = args.if_contains("id"); id != nullptr && *id == "LEASE")
+    args["id"] = exa.ask("lease.list", {}).at("items").at(0).at("id");
+  return args;
+}
+
+TEST(RouteTable, TheExamplesCoverEveryMutatingRoute) {
+  for (const Route& route : routes()) {
+    if (route.tier == Tier::read_only) continue;
+    const auto examples = mutations();
+    EXPECT_NE(std::ranges::find(examples, route.id, &Example::route), examples.end()) << route.id;
+  }
+}
+
+TEST(RouteTable, EveryMutationIsOneAuditEntryThatNamesIt) {
+  for (const Example& example : mutations()) {
+    if (example.route == "audit.recover") continue;  // there is nothing to recover here
+    TestExa exa;
+    prepare_for_mutations(exa);
+    const int64_t before = exa.audit_size();
+    exa.ask(example.route, arguments_of(example, exa));
+    EXPECT_EQ(exa.audit_size(), before + 1) << example.route;
+    const json::value entry = exa.ask("audit.list", {{"limit", 1}}).at("items").at(0);
+    EXPECT_EQ(std::string_view(entry.at("action").as_string()), example.route);
+    EXPECT_EQ(entry.at("outcome"), "done");
+    EXPECT_EQ(entry.at("actor_name"), "ada");
+    EXPECT_FALSE(entry.at("object_name").as_string().empty()) << example.route;
+  }
+}
+
+TEST(RouteTable, EveryRefusedMutationIsOneAuditEntryAndChangesNothing) {
+  for (const Example& example : mutations()) {
+    TestExa exa;
+    prepare_for_mutations(exa);
+    const int64_t before = exa.audit_size();
+    Request request = build_request(*find_route(example.route), arguments_of(example, exa));
+    request.query.emplace_back("nosuch", "1");
+    const Reply reply = exa.send(request);
+    EXPECT_EQ(reply.exit_code, 2) << example.route << reply.body;
+    EXPECT_EQ(exa.audit_size(), before + 1) << example.route;
+    EXPECT_EQ(exa.ask("audit.list", {{"limit", 1}}).at("items").at(0).at("outcome"), "refused");
+  }
+}
+
+TEST(RouteTable, ADryRunAnswersAndChangesNothing) {
+  for (const Example& example : mutations()) {
+    TestExa exa;
+    prepare_for_mutations(exa);
+    const int64_t before = exa.audit_size();
+    json::object args = arguments_of(example, exa);
+    args["dry_run"] = true;
+    exa.ask(example.route, args);
+    EXPECT_EQ(exa.audit_size(), before) << example.route;
+    // what the dry run promised can still be done
+    exa.ask(example.route, arguments_of(example, exa));
+  }
+}
+
+TEST(RouteTable, UnknownArgumentsAndFieldsAreRefusedByEveryRoute) {
+  TestExa exa;
+  for (const Route& route : routes()) {
+    json::object args;
+    for (const Param& param : route.params) {
+      if (param.in == In::path) args[param.name] = param.choices.empty() ? "x" : param.choices[0];
+    }
+    Request request = build_request(route, args);
+    request.query.emplace_back("nosuch", "1");
+    EXPECT_THAT(exa.send(request).body, HasSubstr("/nosuch")) << route.id;
+    request.query.clear();
+    request.body = R"({"nosuch": 1, "nosuch": 2})";
+    const Reply twice = exa.send(request);
+    EXPECT_THAT(twice.body, HasSubstr("stands twice")) << route.id;
+    request.body = "[1]";
+    EXPECT_GE(exa.send(request).status, 400) << route.id;
+  }
+}
+
+TEST(RouteTable, IdsCommandsAndPathsAreUnique) {
+  std::vector<std::string> seen;
+  for (const Route& route : routes()) {
+    for (const std::string& key : {std::string(route.id), "command " + std::string(route.command),
+                                   fmt::format("{} {}", name(route.method), route.path)}) {
+      EXPECT_EQ(std::ranges::find(seen, key), seen.end()) << key;
+      seen.push_back(key);
+    }
+    EXPECT_FALSE(route.summary.empty()) << route.id;
+    for (const Param& param : route.params) {
+      EXPECT_FALSE(param.help.empty()) << route.id << " " << param.name;
+      EXPECT_TRUE(param.in == In::path || !param.flag.empty() || param.required)
+          << route.id << " " << param.name;
+    }
+  }
+}
+
+TEST(Router, AnUnknownPathIsNotFoundAndAnotherMethodIsRefusedWithWhatWorks) {
+  TestExa exa;
+  Request request;
+  request.path = "/api/v1/nothing";
+  EXPECT_EQ(exa.send(request).status, 404);
+  request.path = "/api/v1/clusters";
+  request.method = Method::del;
+  const Reply reply = exa.send(request);
+  EXPECT_EQ(reply.status, 405);
+  EXPECT_THAT(reply.body, HasSubstr("\"GET\""));
+}
+
+TEST(Router, NamesInPathsAreDecodedAndNeverBecomePaths) {
+  TestExa exa;
+  for (const char* name : {"..%2F..%2Fetc", "%00", "a%2Fb", "%zz", "%"}) {
+    Request request;
+    request.path = std::string("/api/v1/hardware-profiles/") + name;
+    EXPECT_GE(exa.send(request).status, 400) << name;
+  }
+}
+
+}  // namespace
+}  // namespace exa
