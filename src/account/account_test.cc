@@ -190,16 +190,5 @@ TEST(Usage, WindowsAddUpToTheWhole) {
   }
 }
 
-TEST(Usage, ARecordIsReadBackFromItsJson) {
-  UsageRecord record = usage_of(document_placement(), "u7", "nlp", "train@3", kNow);
-  EXPECT_EQ(usage_from_json(to_json(record)), record);
-  record.ended = kNow + hours(1);
-  record.price.reset();
-  record.carbon.reset();
-  record.profile.clear();
-  EXPECT_EQ(usage_from_json(to_json(record)), record);
-  EXPECT_EQ(usage_from_json({{"id", "u1"}}).error().code, Code::store_damaged);
-}
-
 }  // namespace
 }  // namespace exa

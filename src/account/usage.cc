@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/json_or_null.h"
 #include "base/quantity.h"
 #include "base/text.h"
 
@@ -105,24 +106,6 @@ struct Tally {
   }
 };
 
-json::value text_or_null(const std::string& text) {
-  if (text.empty()) return nullptr;
-  return json::string(text);
-}
-
-// --- reading a stored record
-
-std::optional<int64_t> whole(const json::object& stored, std::string_view key) {
-  const json::value* value = find(stored, key);
-  if (value == nullptr || !value->is_int64()) return std::nullopt;
-  return value->get_int64();
-}
-
-bool is_true(const json::object& stored, std::string_view key) {
-  const json::value* value = find(stored, key);
-  return value != nullptr && value->is_bool() && value->get_bool();
-}
-
 }  // namespace
 
 std::string_view name(UsageKey key) {
@@ -137,26 +120,6 @@ std::optional<UsageKey> find_usage_key(std::string_view name) {
 
 std::vector<std::string> usage_key_names() {
   return {kKeys.begin(), kKeys.end()};
-}
-
-UsageRecord usage_of(const Placement& placement, std::string id, std::string project,
-                     std::string profile, Time started) {
-  UsageRecord record;
-  record.id = std::move(id);
-  record.project = std::move(project);
-  record.workload = placement.workload;
-  record.profile = std::move(profile);
-  record.pool = placement.pool;
-  record.device = placement.accelerator;
-  record.model = placement.model;
-  record.region = placement.region;
-  record.started = started;
-  record.devices = placement.devices();
-  record.held_milli = placement.held_milli;
-  record.price = placement.cost_per_hour;
-  record.price_set = placement.price_set;
-  record.carbon = placement.carbon;
-  return record;
 }
 
 std::vector<UsageSum> sum_usage(std::span<const UsageRecord> records,
@@ -198,38 +161,6 @@ json::object to_json(const UsageRecord& record) {
           {"carbon_micrograms",
            record.carbon ? json::value(record.carbon->micrograms_per_hour) : nullptr},
           {"carbon_estimate", record.carbon && record.carbon->estimate}};
-}
-
-Result<UsageRecord> usage_from_json(const json::object& stored) {
-  UsageRecord record;
-  record.id = text_or(stored, "id", "");
-  record.project = text_or(stored, "project", "");
-  record.workload = text_or(stored, "workload", "");
-  record.profile = text_or(stored, "profile", "");
-  record.pool = text_or(stored, "pool", "");
-  record.model = text_or(stored, "model", "");
-  record.region = text_or(stored, "region", "");
-  const auto device = find_family(text_or(stored, "device", ""));
-  const auto started = parse_rfc3339(text_or(stored, "started", ""));
-  const auto devices = whole(stored, "devices");
-  const auto held = whole(stored, "held_milli");
-  const std::string_view ended_text = text_or(stored, "ended", "");
-  const auto ended = parse_rfc3339(ended_text);
-  if (record.id.empty() || !device || !started || !devices || !held ||
-      (!ended_text.empty() && !ended))
-    return fail(Code::store_damaged,
-                fmt::format("the stored usage record {} cannot be read", record.id));
-  record.device = *device;
-  record.started = *started;
-  record.devices = *devices;
-  record.held_milli = *held;
-  if (ended) record.ended = *ended;
-  if (const auto price = whole(stored, "price_micros"))
-    record.price = Money{*price, std::string(text_or(stored, "currency", kDefaultCurrency))};
-  record.price_set = is_true(stored, "price_set");
-  if (const auto carbon = whole(stored, "carbon_micrograms"))
-    record.carbon = CarbonRate{*carbon, is_true(stored, "carbon_estimate")};
-  return record;
 }
 
 json::object to_json(const UsageSum& sum, std::span<const UsageKey> keys) {

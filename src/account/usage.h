@@ -35,12 +35,7 @@ struct UsageRecord {
   bool operator==(const UsageRecord&) const = default;
 };
 
-UsageRecord usage_of(const Placement& placement, std::string id, std::string project,
-                     std::string profile, Time started);
-
 json::object to_json(const UsageRecord& record);
-// Reads what to_json wrote. Fails with store_damaged.
-Result<UsageRecord> usage_from_json(const json::object& stored);
 
 enum class UsageKey { project, profile, device, region, pool, workload };
 std::string_view name(UsageKey key);

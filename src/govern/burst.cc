@@ -10,9 +10,9 @@
 namespace exa {
 namespace {
 
-constexpr std::array<std::string_view, 7> kRules = {
+constexpr std::array<std::string_view, 8> kRules = {
     "allowed", "not-opted-in",   "cloud-off", "class-forbids",
-    "outside", "unknown-region", "narrowed"};
+    "outside", "unknown-region", "narrowed",  "nothing-judged"};
 
 const BurstNarrowing* narrowing_of(const BurstPolicy& policy, Residency residency) {
   const auto row = std::ranges::find(policy.narrowed, residency, &BurstNarrowing::residency);
@@ -89,6 +89,8 @@ std::string why_blocked(EgressRule rule, const EffectiveResidency& residency, bo
                          none ? std::string("no jurisdiction") : join(row->jurisdictions, ", "),
                          region_text(region));
     }
+    case EgressRule::nothing_judged:
+      return "no pool that could hold it was there to be judged";
   }
   EXA_ASSERT(false && "every rule has its sentence");
 }
@@ -97,10 +99,11 @@ BurstVerdict judge_burst(const BurstAttempt& attempt, const BurstPolicy& policy,
                          const JurisdictionTable& jurisdictions) {
   const auto jurisdiction = jurisdiction_of(jurisdictions, attempt.region);
   BurstVerdict verdict;
-  verdict.rule =
-      judge_egress({attempt.residency.residency, true, jurisdiction, attempt.opted_in}, policy);
+  verdict.rule = judge_egress(
+      {attempt.residency.residency, attempt.cloud, jurisdiction, attempt.opted_in}, policy);
   verdict.allowed = verdict.rule == EgressRule::allowed;
-  verdict.reason = why_blocked(verdict.rule, attempt.residency, true, attempt.region, policy);
+  verdict.reason =
+      why_blocked(verdict.rule, attempt.residency, attempt.cloud, attempt.region, policy);
   verdict.workload = attempt.workload;
   verdict.pool = attempt.pool;
   verdict.region = attempt.region;

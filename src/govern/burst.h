@@ -57,6 +57,7 @@ enum class EgressRule {
   outside,         // eu-only, and the region lies elsewhere
   unknown_region,  // the region has no name or stands in no table
   narrowed,        // the policy does not list the jurisdiction
+  nothing_judged,  // no pool could hold the ask, so nowhere was looked at
 };
 std::string_view name(EgressRule rule);  // "allowed", "not-opted-in", …
 
@@ -80,6 +81,7 @@ struct BurstAttempt {
   std::string region;  // empty: not named
   EffectiveResidency residency;
   bool opted_in = false;  // --allow-burst
+  bool cloud = true;      // false: the place is on premises, which residency governs as well
 };
 
 // What became of an attempt; what an event and an audit entry hold.

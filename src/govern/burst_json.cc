@@ -3,16 +3,12 @@
 
 #include <fmt/format.h>
 
+#include "base/json_or_null.h"
 #include "base/text.h"
 #include "govern/burst.h"
 
 namespace exa {
 namespace {
-
-json::value text_or_null(const std::string& text) {
-  if (text.empty()) return nullptr;
-  return json::string(text);
-}
 
 void read_switch(const json::object& input, std::string_view key, bool& value,
                  std::vector<Problem>& problems) {

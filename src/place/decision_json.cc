@@ -1,15 +1,10 @@
 // The JSON form of a decision: what the store keeps and every interface prints.
 #include <fmt/format.h>
 
+#include "base/json_or_null.h"
 #include "place/pool_explain.h"
-
 namespace exa {
 namespace {
-
-json::value text_or_null(const std::string& text) {
-  if (text.empty()) return nullptr;
-  return json::string(text);
-}
 
 json::object candidate_to_json(const Decision& decision, const CandidateReport& report) {
   const PoolSet& set = *decision.pools;

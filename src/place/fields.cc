@@ -17,17 +17,6 @@ bool is_plain(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
 }
 
-// "1.5e-06", as a writer of JSON prints small numbers, as the decimal that it stands for.
-std::string without_small_exponent(std::string text) {
-  const size_t e = text.find("e-");
-  if (e == std::string::npos || text.starts_with('-')) return text;
-  std::string digits = text.substr(0, e);
-  int64_t places = 0;
-  for (const char c : std::string_view(text).substr(e + 2)) places = places * 10 + (c - '0');
-  if (const size_t point = digits.find('.'); point != std::string::npos) digits.erase(point, 1);
-  return "0." + std::string(static_cast<size_t>(std::max<int64_t>(0, places - 1)), '0') + digits;
-}
-
 }  // namespace
 
 bool is_capability(std::string_view text) {
@@ -128,7 +117,7 @@ bool FieldReader::get_decimal(std::string_view key, std::string& value) const {
   if (given->is_string()) {
     value = std::string(given->get_string());
   } else if (given->is_number()) {
-    value = without_small_exponent(to_text(*given));
+    value = to_text(*given);
     // 1e+300 comes out of a JSON number; nobody wrote an exponent
     if (value.find('e') != std::string::npos) {
       say(key, fmt::format("{} is out of range", value));

@@ -1,12 +1,15 @@
 #include "place/lease.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "base/json_or_null.h"
 #include "base/quantity.h"
+#include "place/fields.h"
 #include "place/mig.h"
 
 namespace exa {
@@ -93,10 +96,6 @@ json::value time_or_null(const std::optional<Time>& time) {
   return time ? json::value(format_rfc3339(*time)) : json::value(nullptr);
 }
 
-json::value text_or_null(const std::string& text) {
-  return text.empty() ? json::value(nullptr) : json::value(text);
-}
-
 json::array parts_json(const std::vector<LeasedPart>& parts) {
   json::array list;
   for (const LeasedPart& part : parts) {
@@ -120,91 +119,119 @@ json::array nodes_json(const std::vector<LeasedNode>& nodes) {
   return list;
 }
 
-// Reads members of a stored lease; remembers whether any was not what was written.
-class Stored {
+// What the store wrote is all there and as it was written, or the row is damaged.
+class StoredLease {
  public:
-  explicit Stored(const json::object& object) : object_(object) {}
+  explicit StoredLease(const json::object& stored) : stored_(stored), fields_(stored, problems_) {}
 
-  std::string text(std::string_view key) {
-    const json::value* value = object_.if_contains(key);
-    if (value != nullptr && value->is_string()) return std::string(value->get_string());
-    if (value == nullptr || !value->is_null()) damaged_ = true;
-    return {};
-  }
-  int64_t number(std::string_view key) {
-    const auto found = number_if_any(key);
-    if (!found) damaged_ = true;
-    return found.value_or(0);
-  }
-  std::optional<int64_t> number_if_any(std::string_view key) {
-    const json::value* value = object_.if_contains(key);
-    if (value != nullptr && value->is_int64()) return value->get_int64();
-    if (value == nullptr || !value->is_null()) damaged_ = true;
-    return std::nullopt;
-  }
-  std::optional<Time> time_if_any(std::string_view key) {
-    const std::string written = text(key);
-    if (written.empty()) return std::nullopt;
-    const auto time = parse_rfc3339(written);
-    if (!time) damaged_ = true;
-    return time ? std::optional(*time) : std::nullopt;
-  }
-  Time time(std::string_view key) {
-    const auto found = time_if_any(key);
-    if (!found) damaged_ = true;
-    return found.value_or(Time{});
-  }
-  bool flag(std::string_view key) {
-    const json::value* value = object_.if_contains(key);
-    if (value == nullptr || !value->is_bool()) damaged_ = true;
-    return value != nullptr && value->is_bool() && value->get_bool();
-  }
-  std::vector<LeasedPart> parts(std::string_view key) {
-    std::vector<LeasedPart> parts;
-    const json::value* list = object_.if_contains(key);
-    if (list == nullptr || !list->is_array()) {
-      damaged_ = true;
-      return parts;
+  Result<Lease> read() {
+    Lease lease;
+    for (const auto& member : to_stored_json(lease)) {
+      if (!fields_.has(member.key())) fields_.say(member.key(), "is missing");
     }
-    for (const json::value& element : list->get_array()) {
-      if (!element.is_object()) {
-        damaged_ = true;
-        continue;
-      }
-      Stored part(element.get_object());
-      parts.push_back({part.number("device"),
-                       part.number("share"),
-                       {static_cast<int>(part.number("compute_slices")),
-                        static_cast<int>(part.number("memory_slices"))},
-                       part.number("start")});
-      damaged_ = damaged_ || part.damaged();
-    }
-    return parts;
+    names(lease);
+    amounts(lease);
+    times(lease);
+    lease.parts = list<LeasedPart>("parts", [](const FieldReader& fields) {
+      LeasedPart part;
+      int64_t compute = 0;
+      int64_t memory = 0;
+      fields.count("device", part.device);
+      fields.count("share", part.milli);
+      fields.count("compute_slices", compute);
+      fields.count("memory_slices", memory);
+      fields.count("start", part.start);
+      part.slices = {static_cast<int>(compute), static_cast<int>(memory)};
+      return part;
+    });
+    lease.nodes = list<LeasedNode>("nodes", [](const FieldReader& fields) {
+      LeasedNode node;
+      fields.text("node", node.name);
+      fields.count("devices", node.devices);
+      fields.count("cpu_milli", node.cpu_milli);
+      fields.count("memory_bytes", node.memory_bytes);
+      return node;
+    });
+    if (problems_.empty()) return lease;
+    const Problem& first = problems_.front();
+    return fail(Code::store_damaged, fmt::format("stored lease {} cannot be read: {} {}", lease.id,
+                                                 first.where, first.message));
   }
-  std::vector<LeasedNode> nodes(std::string_view key) {
-    std::vector<LeasedNode> nodes;
-    const json::value* list = object_.if_contains(key);
-    if (list == nullptr || !list->is_array()) {
-      damaged_ = true;
-      return nodes;
-    }
-    for (const json::value& element : list->get_array()) {
-      if (!element.is_object()) {
-        damaged_ = true;
-        continue;
-      }
-      Stored node(element.get_object());
-      nodes.push_back({node.text("node"), node.number("devices"), node.number("cpu_milli"),
-                       node.number("memory_bytes")});
-      damaged_ = damaged_ || node.damaged();
-    }
-    return nodes;
-  }
-  bool damaged() const { return damaged_; }
 
  private:
-  const json::object& object_;
-  bool damaged_ = false;
+  void names(Lease& lease) {
+    const std::pair<std::string_view, std::string*> texts[] = {
+        {"id", &lease.id},
+        {"project", &lease.project},
+        {"workload", &lease.workload},
+        {"hardware_profile", &lease.hardware_profile},
+        {"decision", &lease.decision},
+        {"pool", &lease.pool},
+        {"region", &lease.region},
+        {"model", &lease.model},
+        {"share", &lease.mig_profile},
+        {"cluster", &lease.cluster},
+        {"permit", &lease.permit},
+        {"taken_by", &lease.taken_by}};
+    for (const auto& [key, text] : texts) fields_.text(key, *text);
+    fields_.choice<Target>("target", lease.target, "a target", {"hpc", "cloud"}, find_target);
+    fields_.choice<Family>("device", lease.device, "a family", askable_family_names(), find_family);
+  }
+
+  void amounts(Lease& lease) {
+    fields_.count("devices", lease.devices);
+    fields_.amount("held", lease.held_milli,
+                   [](std::string_view text) { return parse_milli(text, "held"); });
+    if (!fields_.cleared("cost_per_hour")) {
+      Money money;
+      fields_.amount("cost_per_hour", money.micros,
+                     [](std::string_view text) { return parse_micros(text, "cost"); });
+      fields_.text("currency", money.currency);
+      lease.price = std::move(money);
+    }
+    if (!fields_.cleared("carbon_micrograms_per_hour")) {
+      CarbonRate rate;
+      fields_.count("carbon_micrograms_per_hour", rate.micrograms_per_hour);
+      fields_.flag("carbon_estimate", rate.estimate);
+      lease.carbon = rate;
+    }
+  }
+
+  void times(Lease& lease) {
+    time("taken_at", lease.taken_at);
+    time("expires_at", lease.expires_at);
+    if (!fields_.cleared("ended_at")) time("ended_at", lease.ended_at.emplace());
+  }
+
+  void time(std::string_view key, Time& value) {
+    std::string written;
+    fields_.text(key, written);
+    if (const auto read = parse_rfc3339(written))
+      value = *read;
+    else
+      fields_.say(key, read.error().message);
+  }
+
+  template <typename T>
+  std::vector<T> list(std::string_view key, const std::function<T(const FieldReader&)>& read) {
+    std::vector<T> values;
+    const json::value* given = find(stored_, key);
+    if (given == nullptr || !given->is_array()) {
+      fields_.say(key, "is not a list");
+      return values;
+    }
+    for (const json::value& element : given->get_array()) {
+      if (element.is_object())
+        values.push_back(read(FieldReader(element.get_object(), problems_)));
+      else
+        fields_.say(key, "holds something that is no object");
+    }
+    return values;
+  }
+
+  const json::object& stored_;
+  std::vector<Problem> problems_;
+  FieldReader fields_;
 };
 
 }  // namespace
@@ -307,47 +334,7 @@ json::object to_json(const Lease& lease, Time now) {
 }
 
 Result<Lease> lease_from_json(const json::object& stored) {
-  Stored read(stored);
-  Lease lease;
-  lease.id = read.text("id");
-  lease.project = read.text("project");
-  lease.workload = read.text("workload");
-  lease.hardware_profile = read.text("hardware_profile");
-  lease.decision = read.text("decision");
-  lease.pool = read.text("pool");
-  const auto target = find_target(read.text("target"));
-  lease.region = read.text("region");
-  const auto device = find_family(read.text("device"));
-  lease.model = read.text("model");
-  lease.devices = read.number("devices");
-  const json::value* share = stored.if_contains("held");
-  const auto held_share =
-      share == nullptr ? Result<int64_t>(0) : parse_milli(to_text(*share), "held");
-  lease.mig_profile = read.text("share");
-  lease.parts = read.parts("parts");
-  lease.cluster = read.text("cluster");
-  lease.nodes = read.nodes("nodes");
-  const json::value* price = stored.if_contains("cost_per_hour");
-  if (price != nullptr && price->is_number()) {
-    const auto money = parse_money(to_text(*price), read.text("currency"));
-    if (!money) return fail(Code::store_damaged, "a stored lease has no readable price");
-    lease.price = *money;
-  }
-  if (const auto micrograms = read.number_if_any("carbon_micrograms_per_hour")) {
-    lease.carbon = CarbonRate{*micrograms, read.flag("carbon_estimate")};
-  }
-  lease.permit = read.text("permit");
-  lease.taken_at = read.time("taken_at");
-  lease.taken_by = read.text("taken_by");
-  lease.expires_at = read.time("expires_at");
-  lease.ended_at = read.time_if_any("ended_at");
-  if (read.damaged() || !target || !device || !held_share) {
-    return fail(Code::store_damaged, fmt::format("stored lease {} cannot be read", lease.id));
-  }
-  lease.target = *target;
-  lease.device = *device;
-  lease.held_milli = *held_share;
-  return lease;
+  return StoredLease(stored).read();
 }
 
 }  // namespace exa

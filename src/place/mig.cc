@@ -29,6 +29,22 @@ int room(MigCard card) {
 
 }  // namespace
 
+MigSlices whole_card(const DeviceModel& model) {
+  MigSlices whole;
+  for (const MigProfile& profile : model.mig_profiles) {
+    whole.compute = std::max(whole.compute, profile.compute_slices);
+    whole.memory = std::max(whole.memory, profile.memory_slices);
+  }
+  return whole;
+}
+
+MigShare share_of(const DeviceModel& model, const MigProfile& profile) {
+  const MigSlices whole = whole_card(model);
+  const int64_t compute = profile.compute_slices * kWholeDevice / std::max(1, whole.compute);
+  const int64_t memory = profile.memory_slices * kWholeDevice / std::max(1, whole.memory);
+  return {std::min(compute, memory), std::max(compute, memory)};
+}
+
 int free_memory(MigCard card) {
   return kMemorySlices - std::popcount(taken_memory(card));
 }

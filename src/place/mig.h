@@ -15,17 +15,15 @@ namespace exa {
 inline constexpr int kComputeSlices = 7;
 inline constexpr int kMemorySlices = 8;
 
-// The largest share, in thousandths of a card, that an instance satisfies by compute and by memory:
-// 1g.10gb is 1/7 and 1/8.
-constexpr int64_t share_satisfied(const MigProfile& profile) {
-  return std::min<int64_t>(profile.compute_slices * 1000 / kComputeSlices,
-                           profile.memory_slices * 1000 / kMemorySlices);
-}
-// The share of the card that it takes: the larger of both.
-constexpr int64_t share_taken(const MigProfile& profile) {
-  return std::max<int64_t>(profile.compute_slices * 1000 / kComputeSlices,
-                           profile.memory_slices * 1000 / kMemorySlices);
-}
+// How many slices a card of the model is cut into: seven and eight of most, four and four of some.
+MigSlices whole_card(const DeviceModel& model);
+
+// An instance as a share of its model's card, in thousandths: 1g.10gb of an A100 is 1/7 and 1/8.
+struct MigShare {
+  int64_t satisfied = 0;  // the largest share that it satisfies by compute and by memory
+  int64_t taken = 0;      // the share of the card that it takes: the larger of both
+};
+MigShare share_of(const DeviceModel& model, const MigProfile& profile);
 
 // The state of a card as 16 bits: free compute slices above, taken memory slices (a mask) below.
 using MigCard = uint16_t;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/json_or_null.h"
 #include "base/quantity.h"
 #include "base/text.h"
 #include "place/pool_explain.h"
@@ -154,11 +155,6 @@ std::string reason_of(const Decision& decision) {
                          nearest(decision, [](const PoolCandidate&) { return true; }));
   }
   EXA_ASSERT(false && "every refusal has its sentence");
-}
-
-json::value text_or_null(const std::string& text) {
-  if (text.empty()) return nullptr;
-  return json::string(text);
 }
 
 json::value money_or_null(const std::optional<Money>& money) {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/json_or_null.h"
 #include "base/quantity.h"
 #include "base/text.h"
 #include "hardware/catalogue.h"
@@ -239,11 +240,6 @@ void read_fields(const FieldReader& fields, Pool& pool) {
   fields.text("cluster", pool.cluster);
   fields.text("partition", pool.partition);
   fields.text("selector", pool.selector);
-}
-
-json::value text_or_null(const std::string& text) {
-  if (text.empty()) return nullptr;
-  return json::string(text);
 }
 
 }  // namespace

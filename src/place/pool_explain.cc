@@ -240,18 +240,12 @@ std::optional<BurstVerdict> burst_verdict(const Decision& decision) {
   }
   if (judged == nullptr) return std::nullopt;
   const Pool& pool = set.pools[judged->pool];
-  BurstVerdict verdict;
-  verdict.rule = judged->egress;
-  verdict.allowed = judged->egress == EgressRule::allowed;
-  verdict.reason =
-      why_blocked(judged->egress, decision.residency, true, pool.region, set.rules.policy);
-  verdict.workload = decision.ask.workload.name;
-  verdict.pool = pool.name;
-  verdict.region = pool.region;
-  verdict.jurisdiction = set.prepared[judged->pool].jurisdiction.value_or("");
-  verdict.residency = decision.residency;
-  verdict.policy_revision = set.rules.policy.revision;
-  return verdict;
+  return judge_burst({.workload = decision.ask.workload.name,
+                      .pool = pool.name,
+                      .region = pool.region,
+                      .residency = decision.residency,
+                      .opted_in = decision.ask.opted_in},
+                     set.rules.policy, set.rules.jurisdictions);
 }
 
 }  // namespace exa

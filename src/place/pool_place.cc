@@ -427,6 +427,13 @@ std::string_view name(RefusalKind kind) {
   return kRefusals.at(static_cast<size_t>(kind));
 }
 
+EffectiveResidency residency_of(const PlaceAsk& ask, const BurstPolicy& policy) {
+  return effective_residency(std::array{ResidencyClaim{"project", ask.project_residency},
+                                        ResidencyClaim{"dataset", ask.dataset_residency},
+                                        ResidencyClaim{"workload", ask.workload.residency}},
+                             policy.unlabelled);
+}
+
 bool stands_before(const PoolSet& set, const PoolCandidate& a, const PoolCandidate& b) {
   const auto key = [&](const PoolCandidate& c) {
     // what an unknown price is in another currency says nothing here
@@ -446,11 +453,7 @@ Result<Decision> place(const PlaceAsk& ask, const Pools& pools, Time now) {
   decision.ask = ask;
   decision.pools = pools;
   decision.decided_at = now;
-  decision.residency =
-      effective_residency(std::array{ResidencyClaim{"project", ask.project_residency},
-                                     ResidencyClaim{"dataset", ask.dataset_residency},
-                                     ResidencyClaim{"workload", work.residency}},
-                          set.rules.policy.unlabelled);
+  decision.residency = residency_of(ask, set.rules.policy);
   const Question question = question_of(ask, set, now, *engine, decision.residency.residency);
   decision.candidates.reserve(set.pools.size());
   for (uint32_t i = 0; i < set.pools.size(); ++i) {

@@ -108,6 +108,9 @@ struct PlaceAsk {
   bool opted_in = true;  // --allow-burst; place without burst needs none
 };
 
+// The strictest of what project, dataset and workload say of the data.
+EffectiveResidency residency_of(const PlaceAsk& ask, const BurstPolicy& policy);
+
 // no_pool: none is registered. not_portable: the engine cannot run there. busy: at least one pool
 // could hold it and has too little free now. not_seen: at least one could, had it been looked at
 // lately. blocked: at least one could, and residency or policy forbids it. impossible: none can.

@@ -17,12 +17,12 @@ bool is_of_pool(const CardSet& cards, const Pool& pool) {
 }
 
 // Thousandths of a device in one unit of an offer; 0: unknown.
-int64_t share_of(const CardSet& cards, const Offer& offer) {
+int64_t offered_share(const CardSet& cards, const Offer& offer) {
   if (offer.sharing == Sharing::mig) {
     const DeviceModel* model = single_model(cards.model);
     if (model == nullptr) return 0;
     for (const MigProfile& profile : model->mig_profiles) {
-      if (profile.name == offer.mig_profile) return share_satisfied(profile);
+      if (profile.name == offer.mig_profile) return share_of(*model, profile).satisfied;
     }
     return 0;
   }
@@ -35,7 +35,7 @@ using ShareKey = std::tuple<Sharing, std::string, int64_t>;
 void add_shares(const CardSet& cards, std::map<ShareKey, PoolShares>& shares) {
   for (const Offer& offer : cards.offers) {
     if (offer.sharing == Sharing::whole || offer.units == 0) continue;
-    const int64_t milli = share_of(cards, offer);
+    const int64_t milli = offered_share(cards, offer);
     const auto [at, fresh] = shares.try_emplace({offer.sharing, offer.mig_profile, milli});
     PoolShares& row = at->second;
     if (fresh) {

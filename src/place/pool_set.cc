@@ -50,28 +50,17 @@ void look_up_model(const Pool& pool, PreparedPool& row) {
                          row.capabilities.end());
 }
 
-// How many slices the card is cut into: seven and eight of most, four and four of some.
-MigProfile whole_card(const DeviceModel& model) {
-  MigProfile whole{};
-  for (const MigProfile& profile : model.mig_profiles) {
-    whole.compute_slices = std::max(whole.compute_slices, profile.compute_slices);
-    whole.memory_slices = std::max(whole.memory_slices, profile.memory_slices);
-  }
-  return whole;
-}
-
 // A MIG instance satisfies a fraction by compute and by memory slices, and takes the larger of
-// both.
-ShareOption option_of(const MigProfile& profile, const MigProfile& whole) {
+// both. Where it begins on a card is kept for cards of the usual cut.
+ShareOption option_of(const DeviceModel& model, const MigProfile& profile) {
+  const MigShare share = share_of(model, profile);
   ShareOption option;
   option.sharing = Sharing::mig;
   option.mig_profile = profile.name;
-  const int64_t compute = profile.compute_slices * 1000 / std::max(1, whole.compute_slices);
-  const int64_t memory = profile.memory_slices * 1000 / std::max(1, whole.memory_slices);
-  option.honours_milli = std::min(compute, memory);
-  option.held_milli = std::max(compute, memory);
+  option.honours_milli = share.satisfied;
+  option.held_milli = share.taken;
   option.from_devices = true;
-  if (whole.compute_slices == kComputeSlices && whole.memory_slices == kMemorySlices)
+  if (whole_card(model) == MigSlices{kComputeSlices, kMemorySlices})
     option.slices = {profile.compute_slices, profile.memory_slices};
   return option;
 }
@@ -83,9 +72,8 @@ void add_declared_shares(const Pool& pool, PreparedPool& row) {
       info(pool.accelerator).has_mig && (model == nullptr || !model->mig_profiles.empty());
   const Sharing sharing = pool.sharing.value_or(has_mig ? Sharing::mig : Sharing::time_slice);
   if (sharing == Sharing::mig && model != nullptr && !model->mig_profiles.empty()) {
-    const MigProfile whole = whole_card(*model);
     for (const MigProfile& profile : model->mig_profiles)
-      row.shares.push_back(option_of(profile, whole));
+      row.shares.push_back(option_of(*model, profile));
     return;
   }
   ShareOption option;

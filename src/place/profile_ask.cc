@@ -10,13 +10,17 @@
 namespace exa {
 namespace {
 
-// The smallest share among the models meant: what every one of them honours with this instance.
-std::optional<int64_t> share_of(const Shape& shape) {
+// The smallest share among the models meant, all of the family without a hint: what every one of
+// them honours with this instance.
+std::optional<int64_t> instance_share(const Shape& shape) {
   std::optional<int64_t> least;
-  for (const DeviceModel* model : models_meant(shape.accelerator_model_hint)) {
+  const std::string_view meant = shape.accelerator_model_hint.empty()
+                                     ? info(shape.accelerator_family).name
+                                     : std::string_view(shape.accelerator_model_hint);
+  for (const DeviceModel* model : models_meant(meant)) {
     for (const MigProfile& profile : model->mig_profiles) {
       if (profile.name != shape.mig_profile) continue;
-      const int64_t share = share_satisfied(profile);
+      const int64_t share = share_of(*model, profile).satisfied;
       least = std::min(least.value_or(share), share);
     }
   }
@@ -31,7 +35,7 @@ json::object ask_of(const HardwareProfile& profile) {
                    {"gpus", std::max<int64_t>(1, shape.gpu_count)},
                    {"nodes", shape.nodes}};
   int64_t fraction = shape.gpu_fraction_milli;
-  if (!shape.mig_profile.empty()) fraction = share_of(shape).value_or(fraction);
+  if (!shape.mig_profile.empty()) fraction = instance_share(shape).value_or(fraction);
   if (fraction < 1000) ask["fraction"] = number_from_milli(fraction);
   if (shape.cpu_milli > 0) ask["cpu"] = number_from_milli(shape.cpu_milli);
   if (shape.memory_bytes > 0) ask["memory_gb"] = number_from_text(format_gib(shape.memory_bytes));

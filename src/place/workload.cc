@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/json_or_null.h"
 #include "base/quantity.h"
 #include "base/text.h"
 #include "place/fields.h"
@@ -63,11 +64,6 @@ std::string exact(int64_t bytes) {
   if (bytes % kGiB == 0) return fmt::format("{}GiB", bytes / kGiB);
   if (bytes % 1'000'000'000 == 0) return fmt::format("{}GB", bytes / 1'000'000'000);
   return format_milli(bytes) + "K";
-}
-
-json::value text_or_null(const std::string& text) {
-  if (text.empty()) return nullptr;
-  return json::string(text);
 }
 
 }  // namespace

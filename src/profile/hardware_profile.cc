@@ -5,17 +5,13 @@
 
 #include <fmt/format.h>
 
+#include "base/json_or_null.h"
 #include "base/quantity.h"
 
 namespace exa {
 namespace {
 
 constexpr std::array<std::string_view, 4> kSurfaces = {"workbench", "training", "serving", "any"};
-
-json::value text_or_null(const std::string& text) {
-  if (text.empty()) return nullptr;
-  return json::string(text);
-}
 
 json::value applicability_to_json(const Shape& shape) {
   json::array list;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/json_or_null.h"
 #include "base/quantity.h"
 #include "resolve/resolve.h"
 
@@ -17,11 +18,6 @@ constexpr std::array<std::string_view, 3> kMatches = {"confirmed", "contradicted
 
 json::value gib(int64_t bytes) {
   return number_from_text(format_gib(bytes));
-}
-
-json::value text_or_null(const std::string& text) {
-  if (text.empty()) return nullptr;
-  return json::string(text);
 }
 
 json::array texts(const std::vector<std::string>& list) {

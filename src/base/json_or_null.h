@@ -1,0 +1,20 @@
+// Unknown as JSON has it: null for what is empty or not told.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/json.h"
+
+namespace exa {
+
+inline json::value text_or_null(const std::string& text) {
+  return text.empty() ? json::value(nullptr) : json::value(json::string(text));
+}
+
+template <typename Number>
+json::value number_or_null(const std::optional<Number>& number) {
+  return number ? json::value(*number) : json::value(nullptr);
+}
+
+}  // namespace exa
