@@ -84,14 +84,6 @@ std::vector<Route> audit_routes() {
                   limit_param(),
                   cursor_param()},
        .handler = list,
-       .check =
-           [](const json::object& args) {
-             const json::value* limit = args.if_contains("limit");
-             const bool wrong = limit != nullptr && limit->is_int64() &&
-                                (limit->get_int64() < 1 || limit->get_int64() > 1000);
-             return wrong ? std::vector<Problem>{{"/limit", "is not between 1 and 1000", ""}}
-                          : std::vector<Problem>{};
-           },
        .examples = {"exa audit list", "exa audit list --outcome refused"}},
       {.id = "audit.verify",
        .method = Method::post,

@@ -6,8 +6,16 @@
 namespace exa {
 namespace {
 
-const std::vector<std::string_view> kClasses = {"open", "eu-only", "no-egress", "restricted"};
 const std::vector<std::string_view> kOnOff = {"on", "off"};
+
+std::vector<std::string_view> class_choices() {
+  std::vector<std::string_view> names;
+  for (const Residency residency :
+       {Residency::open, Residency::eu_only, Residency::no_egress, Residency::restricted}) {
+    names.push_back(name(residency));
+  }
+  return names;
+}
 
 std::optional<bool> on_or_off(const Call& call, std::string_view key) {
   if (!call.has(key)) return std::nullopt;
@@ -98,7 +106,7 @@ std::vector<Route> burst_routes() {
                    .kind = Kind::choice,
                    .flag = "--unlabelled",
                    .help = "class of data that nobody labelled",
-                   .choices = kClasses},
+                   .choices = class_choices()},
                   {.name = "narrow",
                    .in = In::body,
                    .kind = Kind::csv,
@@ -165,7 +173,7 @@ std::vector<Route> burst_routes() {
                    .kind = Kind::choice,
                    .flag = "--class",
                    .help = "the class",
-                   .choices = kClasses},
+                   .choices = class_choices()},
                   {.name = "none",
                    .in = In::body,
                    .kind = Kind::flag,

@@ -125,6 +125,9 @@ void check_kind(const Param& param, const json::value& value, std::vector<Proble
     case Kind::integer:
       if (!value.is_int64() || value.get_int64() < 0)
         problems.push_back({where, "is not a whole number", ""});
+      else if (value.get_int64() < param.least || value.get_int64() > param.most)
+        problems.push_back(
+            {where, fmt::format("is not between {} and {}", param.least, param.most), ""});
       break;
     case Kind::flag:
     case Kind::saved:

@@ -17,6 +17,7 @@ Param project_param();
 Param dry_run_param();
 Param limit_param();
 Param cursor_param();
+std::vector<std::string_view> family_choices();  // families that can be asked for
 
 std::vector<Route> profile_routes();
 std::vector<Route> consumer_routes();

@@ -1,5 +1,6 @@
 // Rows and handlers of placement: `exa hardware place`, `burst`, `decisions`, leases (requirement
 // "Heterogeneous Hardware & Hybrid HPC <-> Cloud", section CLI).
+#include "api/cursor.h"
 #include "api/handlers.h"
 #include "place/policy.h"
 #include "service/leases.h"
@@ -8,7 +9,6 @@
 namespace exa {
 namespace {
 
-const std::vector<std::string_view> kFamilies = {"nvidia", "amd", "intel-gaudi", "tpu", "cpu"};
 const std::vector<std::string_view> kTargets = {"hpc", "cloud", "any"};
 
 // The members of a workload's document, under the names that the row gives them.
@@ -23,14 +23,6 @@ json::object ask_args(const Call& call) {
   }
   if (call.flag("no_fallback")) ask["fallback"] = false;
   return ask;
-}
-
-std::vector<Problem> check_page(const json::object& args) {
-  const json::value* limit = args.if_contains("limit");
-  const bool wrong = limit != nullptr && limit->is_int64() &&
-                     (limit->get_int64() < 1 || limit->get_int64() > 1000);
-  return wrong ? std::vector<Problem>{{"/limit", "is not between 1 and 1000", ""}}
-               : std::vector<Problem>();
 }
 
 Result<Duration> lifetime_of(const Call& call) {
@@ -88,18 +80,22 @@ Result<Reply> place(Service& service, const Call& call) {
 }
 
 Result<Reply> burst(Service& service, const Call& call) {
-  if (call.text("target") == "hpc") {
-    return fail(invalid("burst", {{"/target", "is hpc; a burst goes to the cloud", ""}}));
-  }
   return decide(service, call, true);
 }
 
-Page page_of(const Call& call) {
-  return {call.text("project"), call.text("cursor"), call.integer("limit", 50)};
+// A page of a list whose cursors are its own.
+Result<Reply> paged(const Call& call, std::string_view list_name, const auto& answer_page) {
+  Page page{call.text("project"), "", call.integer("limit", 50)};
+  if (call.has("cursor")) {
+    EXA_ASSIGN(page.after, place_of_cursor(list_name, call.text("cursor")));
+  }
+  EXA_ASSIGN(Answer answer, answer_page(page));
+  close_cursor(answer.body, list_name);
+  return reply_of(std::move(answer));
 }
 
 Result<Reply> decisions(Service& service, const Call& call) {
-  return reply_of(list_decisions(service, page_of(call)));
+  return paged(call, "decisions", [&](const Page& page) { return list_decisions(service, page); });
 }
 
 Result<Reply> decision(Service& service, const Call& call) {
@@ -107,11 +103,12 @@ Result<Reply> decision(Service& service, const Call& call) {
 }
 
 Result<Reply> bursts(Service& service, const Call& call) {
-  return reply_of(list_bursts(service, page_of(call)));
+  return paged(call, "bursts", [&](const Page& page) { return list_bursts(service, page); });
 }
 
 Result<Reply> leases(Service& service, const Call& call) {
-  return reply_of(list_leases(service, call.text("project"), call.flag("all")));
+  return paged(call, "leases",
+               [&](const Page& page) { return list_leases(service, page, call.flag("all")); });
 }
 
 Result<Reply> release(Service& service, const Call& call) {
@@ -149,18 +146,12 @@ std::vector<Param> ask_params() {
        .kind = Kind::choice,
        .flag = "--accelerator",
        .help = "family of devices (default nvidia)",
-       .choices = kFamilies},
+       .choices = family_choices()},
       {.name = "engine",
        .in = In::body,
        .flag = "--engine",
        .help = "what runs it (default generic); see exa hardware engines",
        .completes = "engine"},
-      {.name = "target",
-       .in = In::body,
-       .kind = Kind::choice,
-       .flag = "--target",
-       .help = "where it may run (default any)",
-       .choices = kTargets},
       {.name = "gpus",
        .in = In::body,
        .kind = Kind::integer,
@@ -211,6 +202,16 @@ std::vector<Param> ask_params() {
   };
 }
 
+// A burst goes to the cloud; anything else may say where.
+Param target_param() {
+  return {.name = "target",
+          .in = In::body,
+          .kind = Kind::choice,
+          .flag = "--target",
+          .help = "where it may run (default any)",
+          .choices = kTargets};
+}
+
 std::vector<Param> with(std::vector<Param> params, std::vector<Param> more) {
   for (Param& param : more) params.push_back(std::move(param));
   params.push_back(project_param());
@@ -243,7 +244,8 @@ std::vector<Route> placement_routes() {
        .detail = "The decision is kept with every candidate. Exit code 6: no pool can take it "
                  "(now, or ever: the answer says which); 7: policy forbids every pool that could.",
        .params =
-           with(ask_params(), {{.name = "no_fallback",
+           with(ask_params(), {target_param(),
+                               {.name = "no_fallback",
                                 .in = In::body,
                                 .kind = Kind::flag,
                                 .flag = "--no-fallback",
@@ -305,7 +307,6 @@ std::vector<Route> placement_routes() {
        .summary = "List recent placement decisions, the newest first",
        .params = {project_param(), limit_param(), cursor_param()},
        .handler = decisions,
-       .check = check_page,
        .examples = {"exa hardware decisions"}},
       {.id = "placement.decision",
        .path = "/api/v1/decisions/{id}",
@@ -321,7 +322,6 @@ std::vector<Route> placement_routes() {
        .summary = "List attempts at the cloud, allowed and blocked, the newest first",
        .params = {project_param(), limit_param(), cursor_param()},
        .handler = bursts,
-       .check = check_page,
        .examples = {"exa hardware bursts"}},
       {.id = "lease.list",
        .path = "/api/v1/leases",
@@ -332,7 +332,9 @@ std::vector<Route> placement_routes() {
                    .kind = Kind::flag,
                    .flag = "--all",
                    .help = "those that have ended, too"},
-                  project_param()},
+                  project_param(),
+                  limit_param(),
+                  cursor_param()},
        .handler = leases,
        .examples = {"exa hardware leases"}},
       {.id = "lease.release",

@@ -7,7 +7,6 @@
 namespace exa {
 namespace {
 
-const std::vector<std::string_view> kFamilies = {"nvidia", "amd", "intel-gaudi", "tpu", "cpu"};
 const std::vector<std::string_view> kPlaces = {"hpc", "cloud"};
 const std::vector<std::string_view> kSharings = {"mig", "time-slice", "mps"};
 
@@ -93,7 +92,7 @@ std::vector<Param> pool_params() {
        .kind = Kind::choice,
        .flag = "--accelerator",
        .help = "family of its devices; required for a new pool",
-       .choices = kFamilies},
+       .choices = family_choices()},
       {.name = "model", .in = In::body, .flag = "--model", .help = "model, e.g. A100-SXM4-80GB"},
       {.name = "count",
        .in = In::body,
@@ -294,7 +293,7 @@ std::vector<Route> pool_routes() {
                    .completes = "engine"},
                   {.name = "accelerator",
                    .flag = "--accelerator",
-                   .help = "family of devices: nvidia, amd, intel-gaudi, tpu, cpu",
+                   .help = "family of devices",
                    .required = true}},
        .handler = can_run,
        .examples = {"exa hardware portable --engine sglang --accelerator amd"}},

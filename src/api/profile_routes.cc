@@ -38,14 +38,6 @@ void check_project(const json::object& args, std::vector<Problem>& problems) {
   check_with(args, "project", problems, [](auto text) { return check_name(text, "project name"); });
 }
 
-void check_limit(const json::object& args, std::vector<Problem>& problems) {
-  const json::value* limit = args.if_contains("limit");
-  if (limit != nullptr && limit->is_int64() &&
-      (limit->get_int64() < 1 || limit->get_int64() > 1000)) {
-    problems.push_back({"/limit", "is not between 1 and 1000", ""});
-  }
-}
-
 std::vector<Problem> check_set(const json::object& args) {
   std::vector<Problem> problems;
   check_with(args, "name", problems, [](auto text) { return check_name(text, "profile name"); });
@@ -96,7 +88,6 @@ std::vector<Problem> check_two_references(const json::object& args) {
 std::vector<Problem> check_page(const json::object& args) {
   std::vector<Problem> problems;
   check_project(args, problems);
-  check_limit(args, problems);
   return problems;
 }
 
@@ -213,7 +204,6 @@ Result<Reply> suggest(Service& service, const Call& call) {
 
 // ---- parameters --------------------------------------------------------------------------------
 
-const std::vector<std::string_view> kFamilies = {"nvidia", "amd", "intel-gaudi", "tpu", "cpu"};
 const std::vector<std::string_view> kSurfaces = {"workbench", "training", "serving", "any"};
 const std::vector<std::string_view> kUses = {"workbench", "training", "serving"};
 const std::vector<std::string_view> kStatuses = {"unchecked", "verified", "degraded",
@@ -240,7 +230,7 @@ std::vector<Param> set_params() {
        .flag = "--accelerator-family",
        .help = "accelerator family",
        .required = true,
-       .choices = kFamilies},
+       .choices = family_choices()},
       {.name = "gpu_count",
        .in = In::body,
        .kind = Kind::integer,

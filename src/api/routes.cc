@@ -3,6 +3,7 @@
 #include "api/call.h"
 #include "api/handlers.h"
 #include "api/route.h"
+#include "hardware/family.h"
 
 namespace exa {
 namespace {
@@ -161,7 +162,16 @@ Param limit_param() {
           .kind = Kind::integer,
           .flag = "--limit",
           .help = "at most this many (1 to 1000)",
-          .fallback = "50"};
+          .fallback = "50",
+          .least = 1,
+          .most = 1000};
+}
+
+std::vector<std::string_view> family_choices() {
+  std::vector<std::string_view> names;
+  for (const FamilyInfo& row : families())
+    if (row.askable) names.push_back(row.name);
+  return names;
 }
 
 Param cursor_param() {

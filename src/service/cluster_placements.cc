@@ -86,28 +86,6 @@ std::optional<Refused> why_not_there(const PlaceAsk& ask, const std::string& clu
   return std::nullopt;
 }
 
-BurstVerdict verdict_of(const PlaceAsk& ask, const std::string& cluster, const Standing& standing,
-                        const PlaceRules& rules) {
-  const ResidencyClaim claims[] = {{"project", ask.project_residency},
-                                   {"dataset", ask.dataset_residency},
-                                   {"workload", ask.workload.residency}};
-  const EffectiveResidency residency = effective_residency(claims, rules.policy.unlabelled);
-  const auto where = jurisdiction_of(rules.jurisdictions, standing.region);
-  const bool cloud = standing.target == Target::cloud;
-  BurstVerdict verdict;
-  verdict.rule = judge_egress({residency.residency, cloud, where, true}, rules.policy);
-  verdict.allowed = verdict.rule == EgressRule::allowed;
-  if (!verdict.allowed)
-    verdict.reason = why_blocked(verdict.rule, residency, cloud, standing.region, rules.policy);
-  verdict.workload = ask.workload.name;
-  verdict.pool = cluster;
-  verdict.region = standing.region;
-  verdict.jurisdiction = where.value_or("");
-  verdict.residency = residency;
-  verdict.policy_revision = rules.policy.revision;
-  return verdict;
-}
-
 Answer answer_of(json::object spec, const SnapshotHead& head, const Cluster& cluster, Time now,
                  int exit_code) {
   Answer answer;
@@ -149,7 +127,13 @@ Result<Answer> place_inside(Service& service, const Caller& caller, const PlaceO
     EXA_ASSIGN(const Standing standing, standing_of(tx, cluster.name, now));
     auto refused =
         why_not_there(ask, cluster.name, standing, rules, now - head->taken_at > cluster.max_age);
-    const BurstVerdict verdict = verdict_of(ask, cluster.name, standing, rules);
+    const BurstVerdict verdict = judge_burst({.workload = ask.workload.name,
+                                              .pool = cluster.name,
+                                              .region = standing.region,
+                                              .residency = residency_of(ask, rules.policy),
+                                              .opted_in = true,
+                                              .cloud = standing.target == Target::cloud},
+                                             rules.policy, rules.jurisdictions);
     if (!refused && !verdict.allowed) refused = Refused{"blocked", verdict.reason};
     json::object chosen = to_json(decision);
     std::string text = to_text(decision);

@@ -77,18 +77,15 @@ Result<std::vector<Lease>> load_leases(Transaction& tx, const std::string& proje
   return leases_of(rows);
 }
 
-Result<Answer> list_leases(Service& service, const std::string& project, bool ended_too) {
-  return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
-    EXA_ASSIGN(const auto leases, load_leases(tx, project));
-    const Time now = service.now();
-    json::array items;
-    for (const Lease& lease : leases) {
-      if (ended_too || lease.open(now)) items.emplace_back(to_json(lease, now));
-    }
-    Answer answer;
-    answer.body = {{"items", std::move(items)}, {"next_cursor", nullptr}};
-    return answer;
-  });
+Result<Answer> list_leases(Service& service, const Page& page, bool ended_too) {
+  const Time now = service.now();
+  const std::string condition =
+      ended_too ? "" : fmt::format("ended_at IS NULL AND expires_at > {}", now.micros);
+  return newest_first(service, page, "lease", "taken_at", condition,
+                      [&](const json::value& spec) -> Result<json::object> {
+                        EXA_ASSIGN(const Lease lease, lease_from_json(spec.get_object()));
+                        return to_json(lease, now);
+                      });
 }
 
 Result<Answer> release_lease(Service& service, const Caller& caller, const std::string& id) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "place/lease.h"
+#include "service/pages.h"
 #include "service/service.h"
 
 namespace exa {
@@ -21,7 +22,7 @@ Result<void> insert_lease(Transaction& tx, const Lease& lease);
 // Every lease of a project (empty: of all), those that ended too: what usage is counted from.
 Result<std::vector<Lease>> load_leases(Transaction& tx, const std::string& project);
 
-Result<Answer> list_leases(Service& service, const std::string& project, bool ended_too);
+Result<Answer> list_leases(Service& service, const Page& page, bool ended_too);
 
 // Gives the devices back. Releasing what ended before is no error: the devices are free.
 Result<Answer> release_lease(Service& service, const Caller& caller, const std::string& id);

@@ -50,7 +50,7 @@ Result<json::object> filled_from_profile(Transaction& tx, const PlaceWorkload& w
 // An attempt at a cloud that found no pool to judge is an attempt all the same.
 BurstVerdict verdict_without_pool(const Decision& decision, const Rejection& rejection) {
   BurstVerdict verdict;
-  verdict.rule = decision.ask.opted_in ? EgressRule::class_forbids : EgressRule::not_opted_in;
+  verdict.rule = EgressRule::nothing_judged;
   verdict.reason = rejection.reason;
   verdict.workload = decision.ask.workload.name;
   verdict.residency = decision.residency;
@@ -198,53 +198,11 @@ class Keeper {
   std::optional<json::object> lease_;
 };
 
-// Specs of a table's rows, newest first, a page at a time. A cursor is "TIME:ID" of the last row.
-Result<Answer> newest_first(Service& service, const Page& page, std::string_view table,
-                            std::string_view time, const auto& item) {
-  return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
-    EXA_TRY(require_project(tx, page.project));
-    int64_t before = INT64_MAX;
-    std::string before_id;
-    if (!page.cursor.empty()) {
-      const size_t colon = page.cursor.find(':');
-      const auto micros = parse_count(page.cursor.substr(0, colon), "cursor");
-      if (!micros || colon == std::string::npos) {
-        return fail(invalid("list", {{"/cursor", "is not one that a list answered with", ""}}));
-      }
-      before = *micros;
-      before_id = page.cursor.substr(colon + 1);
-    }
-    EXA_ASSIGN(const auto rows,
-               tx.rows(fmt::format("SELECT spec, {1}, id FROM {0} WHERE project = $1 AND ({1} < $2 "
-                                   "OR ({1} = $2 AND id < $3)) ORDER BY {1} DESC, id DESC LIMIT $4",
-                                   table, time),
-                       {page.project, before, before_id, page.limit + 1}));
-    json::array items;
-    json::value next = nullptr;
-    for (const Row& row : rows) {
-      if (static_cast<int64_t>(items.size()) == page.limit) {
-        const Row& last = rows[items.size() - 1];
-        next = fmt::format("{}:{}", last.integer(1), last.text(2));
-        break;
-      }
-      EXA_ASSIGN(json::value spec, parse_stored(row.text(0), table));
-      items.emplace_back(item(std::move(spec)));
-    }
-    Answer answer;
-    answer.body = {{"items", std::move(items)}, {"next_cursor", std::move(next)}};
-    return answer;
-  });
-}
-
-json::value member_of(const json::value& spec, std::string_view object, std::string_view key) {
-  const json::value* inner = find(spec, object);
-  const json::value* value = inner == nullptr ? nullptr : find(*inner, key);
-  return value == nullptr ? json::value(nullptr) : *value;
-}
-
-json::value text_at_key(const json::value& spec, std::string_view key) {
-  const json::value* value = find(spec, key);
-  return value == nullptr ? json::value(nullptr) : *value;
+// A member of the document, or null.
+json::value at(const json::value& spec, std::string_view pointer) {
+  boost::system::error_code unknown;
+  const json::value* found = spec.find_pointer(pointer, unknown);
+  return found == nullptr ? json::value(nullptr) : *found;
 }
 
 }  // namespace
@@ -304,21 +262,21 @@ Result<Answer> place_workload(Service& service, const Caller& caller, const Plac
 }
 
 Result<Answer> list_decisions(Service& service, const Page& page) {
-  return newest_first(service, page, "decision", "decided_at", [](const json::value& spec) {
-    return json::object{
-        {"id", text_at_key(spec, "id")},
-        {"workload", member_of(spec, "workload", "name")},
-        {"decision", text_at_key(spec, "decision")},
-        {"pool", member_of(spec, "placement", "pool")},
-        {"device", member_of(spec, "placement", "accelerator")},
-        {"target", member_of(spec, "placement", "target")},
-        {"region", member_of(spec, "placement", "region")},
-        {"gpus", member_of(spec, "placement", "gpus")},
-        {"cost_of_ask_per_hour", member_of(spec, "placement", "cost_of_ask_per_hour")},
-        {"reason", member_of(spec, "rejection", "reason")},
-        {"lease", member_of(spec, "lease", "id")},
-        {"decided_at", text_at_key(spec, "decided_at")},
-        {"decided_by", text_at_key(spec, "decided_by")}};
+  return newest_first(service, page, "decision", "decided_at", "", [](const json::value& spec) {
+    return json::object{{"id", at(spec, "/id")},
+                        {"workload", at(spec, "/workload/name")},
+                        {"decision", at(spec, "/decision")},
+                        {"pool", at(spec, "/placement/pool")},
+                        {"cluster", at(spec, "/placement/cluster")},
+                        {"device", at(spec, "/placement/accelerator")},
+                        {"target", at(spec, "/placement/target")},
+                        {"region", at(spec, "/placement/region")},
+                        {"gpus", at(spec, "/placement/gpus")},
+                        {"cost_of_ask_per_hour", at(spec, "/placement/cost_of_ask_per_hour")},
+                        {"reason", at(spec, "/rejection/reason")},
+                        {"lease", at(spec, "/lease/id")},
+                        {"decided_at", at(spec, "/decided_at")},
+                        {"decided_by", at(spec, "/decided_by")}};
   });
 }
 
@@ -337,8 +295,8 @@ Result<Answer> show_decision(Service& service, const std::string& id) {
 }
 
 Result<Answer> list_bursts(Service& service, const Page& page) {
-  return newest_first(service, page, "burst_event", "attempted_at",
-                      [](json::value spec) { return spec; });
+  return newest_first(service, page, "burst_event", "attempted_at", "",
+                      [](const json::value& spec) { return spec.get_object(); });
 }
 
 }  // namespace exa

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "place/pool_place.h"
+#include "service/pages.h"
 #include "service/service.h"
 
 namespace exa {
@@ -37,11 +38,6 @@ struct PlaceOnCluster {
 // is advice: the cluster's scheduler has the last word. Residency holds here as for pools.
 Result<Answer> place_inside(Service& service, const Caller& caller, const PlaceOnCluster& what);
 
-struct Page {
-  std::string project;
-  std::string cursor;
-  int64_t limit = 50;
-};
 Result<Answer> list_decisions(Service& service, const Page& page);  // newest first
 Result<Answer> show_decision(Service& service, const std::string& id);
 Result<Answer> list_bursts(Service& service, const Page& page);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/json_or_null.h"
 #include "base/plural.h"
 #include "service/clusters.h"
 #include "service/leases.h"
@@ -11,10 +12,6 @@
 
 namespace exa {
 namespace {
-
-json::value number_or_null(const std::optional<int64_t>& number) {
-  return number ? json::value(*number) : json::value(nullptr);
-}
 
 // The pool's document, then what is there of it now.
 json::object pool_json(const StoredPool& stored, const PreparedPool& prepared, Time now) {
