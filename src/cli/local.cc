@@ -19,7 +19,7 @@ class NoStore : public Store {
  public:
   explicit NoStore(Error why) : why_(std::move(why)) {}
   Result<void> read(const Work&) override { return fail(why_); }
-  Result<void> write(const Work&, const std::function<void()>&) override { return fail(why_); }
+  Result<void> write(const Work&, const Committed&) override { return fail(why_); }
   Result<void> rehearse(const Work&) override { return fail(why_); }
   std::string describe() const override { return why_.message; }
 

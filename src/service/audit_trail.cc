@@ -88,14 +88,18 @@ Result<std::optional<AuditTrail::LogState>> AuditTrail::load_state(Transaction& 
 // The checkpoint may be older than the log (the process died between commit and signature), never
 // newer, and never missing: one of size 0 was there before the first entry. Whether its beginning
 // is the same history is for `exa audit verify`, which reads it all.
-Result<void> AuditTrail::agree_with_checkpoint(Transaction& tx, const Frontier& frontier) const {
+Result<void> AuditTrail::agree_with_checkpoint(Transaction& tx, const Frontier& frontier) {
   const auto broken = [](std::string message) {
     return fail(Code::audit_broken, std::move(message),
                 "exa audit verify, then exa audit recover --reason \"…\" once it is explained");
   };
   EXA_ASSIGN(const auto text, stored_checkpoint());
   if (!text) return broken("the file checkpoint is missing from the data folder");
-  EXA_ASSIGN(const Checkpoint checkpoint, verify_checkpoint(*text, key_->public_key()));
+  if (!verified_ || verified_->text != *text) {
+    EXA_ASSIGN(Checkpoint verified, verify_checkpoint(*text, key_->public_key()));
+    verified_ = {*text, std::move(verified)};
+  }
+  const Checkpoint& checkpoint = verified_->checkpoint;
   if (frontier.size < checkpoint.size) {
     return broken(fmt::format(
         "the audit log holds {} entries, but {} were signed: it was cut, or an old copy "
@@ -127,14 +131,12 @@ Result<AuditTrail::LogState> AuditTrail::state_or_new(Transaction& tx, Time now)
 }
 
 Result<void> AuditTrail::append(Transaction& tx, AuditEntry entry) {
-  appended_.reset();
   EXA_ASSIGN(LogState state, state_or_new(tx, entry.time));
   EXA_TRY(agree_with_checkpoint(tx, state.frontier));
   return append_to(tx, std::move(state), std::move(entry));
 }
 
 Result<void> AuditTrail::append_recovery(Transaction& tx, AuditEntry entry) {
-  appended_.reset();
   EXA_ASSIGN(LogState state, state_or_new(tx, entry.time));
   // The tree is built again from the rows that are there: from now on they are the log.
   EXA_ASSIGN(const auto rows, tx.rows("SELECT idx, leaf FROM audit_entry ORDER BY idx"));
@@ -165,18 +167,23 @@ Result<void> AuditTrail::append_to(Transaction& tx, LogState state, AuditEntry e
                     {entry.index, leaf, Bytes{std::string(bytes_of(hash))}}));
   exa::append(state.frontier, hash);
   EXA_TRY(store_state(tx, state.log_id, state.frontier, entry.time));
-  appended_ = std::move(state.frontier);
+  appended_ = state.frontier.size;
   return {};
 }
 
-Result<void> AuditTrail::sign_checkpoint(Time now) {
-  if (!appended_) return {};
-  return store_checkpoint(*appended_, now);
+Result<void> AuditTrail::sign_checkpoint(Transaction& tx, Time now) {
+  if (verified_ && verified_->checkpoint.size >= appended_) return {};
+  EXA_ASSIGN(const auto state, load_state(tx));
+  if (!state || !key_) return {};
+  return store_checkpoint(state->frontier, now);
 }
 
-Result<void> AuditTrail::store_checkpoint(const Frontier& frontier, Time now) const {
-  const Checkpoint checkpoint{key_->public_key().name, frontier.size, root(frontier), now};
-  return write_checkpoint_file(folder_ / kCheckpointFile, exa::sign_checkpoint(checkpoint, *key_));
+Result<void> AuditTrail::store_checkpoint(const Frontier& frontier, Time now) {
+  Checkpoint checkpoint{key_->public_key().name, frontier.size, root(frontier), now};
+  std::string note = exa::sign_checkpoint(checkpoint, *key_);
+  EXA_TRY(write_checkpoint_file(folder_ / kCheckpointFile, note));
+  verified_ = {std::move(note), std::move(checkpoint)};
+  return {};
 }
 
 }  // namespace exa

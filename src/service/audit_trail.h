@@ -20,6 +20,8 @@ class AuditTrail {
   // The folder holds audit.key (0600), audit.pub and checkpoint; made at the first append.
   explicit AuditTrail(std::filesystem::path folder);
 
+  // Appends and signatures: one at a time, as the store's writer is. The rest: any thread.
+
   // Gives the entry its index and appends it. audit_broken when the log is shorter than, or differs
   // from, the last signed checkpoint: the database was cut, edited or replaced by an old copy.
   Result<void> append(Transaction& tx, AuditEntry entry);
@@ -28,16 +30,21 @@ class AuditTrail {
   // What the checkpoint said goes into the entry.
   Result<void> append_recovery(Transaction& tx, AuditEntry entry);
 
-  // Signs and stores the checkpoint of what `append` last wrote; to be called after its commit
-  // while no other process can write. An error is worth a notice, not a failure: the change is
-  // durable and the next checkpoint covers it.
-  Result<void> sign_checkpoint(Time now);
+  // Signs and stores the checkpoint of the log as `tx` sees it, unless the last one covers all that
+  // was appended here; to be called after a commit while no other process can write. An error is
+  // worth a notice, not a failure: the change is durable and the next checkpoint covers it.
+  Result<void> sign_checkpoint(Transaction& tx, Time now);
 
   // The last stored checkpoint note, if there is one; and the public key.
   Result<std::optional<std::string>> stored_checkpoint() const;
   Result<std::optional<PublicKey>> public_key() const;
 
  private:
+  // The checkpoint file as it was last found: a signature is verified once.
+  struct VerifiedNote {
+    std::string text;
+    Checkpoint checkpoint;
+  };
   struct LogState {
     std::string log_id;
     Frontier frontier;
@@ -47,12 +54,13 @@ class AuditTrail {
   Result<LogState> state_or_new(Transaction& tx, Time now);
   Result<void> append_to(Transaction& tx, LogState state, AuditEntry entry);
   Result<void> load_key(const std::optional<std::string>& log_id_in_store);
-  Result<void> store_checkpoint(const Frontier& frontier, Time now) const;
-  Result<void> agree_with_checkpoint(Transaction& tx, const Frontier& frontier) const;
+  Result<void> store_checkpoint(const Frontier& frontier, Time now);
+  Result<void> agree_with_checkpoint(Transaction& tx, const Frontier& frontier);
 
   std::filesystem::path folder_;
   std::optional<SigningKey> key_;
-  std::optional<Frontier> appended_;
+  uint64_t appended_ = 0;  // size of the log after the last append, whether or not it was committed
+  std::optional<VerifiedNote> verified_;
 };
 
 }  // namespace exa

@@ -91,6 +91,7 @@ Result<Answer> Service::mutate(const Caller& caller, const Change& change) {
   Result<void> checkpoint;
   EXA_TRY(store_.write(
       [&](Transaction& tx) -> Result<void> {
+        deed = {};
         EXA_ASSIGN(answer, replayed(tx, caller));
         replay = answer.has_value();
         if (replay) return {};
@@ -98,8 +99,8 @@ Result<Answer> Service::mutate(const Caller& caller, const Change& change) {
         EXA_TRY(trail_.append(tx, done_entry(caller, now(), deed)));
         return keep_for_replay(tx, caller, *answer);
       },
-      [&] {
-        if (!replay) checkpoint = trail_.sign_checkpoint(now());
+      [&](Transaction& tx) {
+        if (!replay) checkpoint = trail_.sign_checkpoint(tx, now());
       }));
   if (!checkpoint) {
     answer->notices.push_back(
@@ -121,7 +122,8 @@ Result<Answer> Service::recover_audit(const Caller& caller, const std::string& r
     EXA_TRY(store_.rehearse(append));
   } else {
     Result<void> checkpoint;
-    EXA_TRY(store_.write(append, [&] { checkpoint = trail_.sign_checkpoint(now()); }));
+    EXA_TRY(store_.write(append,
+                         [&](Transaction& tx) { checkpoint = trail_.sign_checkpoint(tx, now()); }));
     EXA_TRY(std::move(checkpoint));
   }
   Answer answer;
@@ -135,7 +137,9 @@ void Service::record_refusal(const Caller& caller, const json::object& args, con
   // first error, which says more than a second one would.
   const Result<void> recorded = store_.write(
       [&](Transaction& tx) { return trail_.append(tx, refused_entry(caller, now(), args, error)); },
-      [&] { [[maybe_unused]] const auto signed_now = trail_.sign_checkpoint(now()); });
+      [&](Transaction& tx) {
+        [[maybe_unused]] const auto signed_now = trail_.sign_checkpoint(tx, now());
+      });
   static_cast<void>(recorded);
 }
 

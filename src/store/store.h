@@ -3,7 +3,8 @@
 // every backend as they stand.
 //
 // A write is one transaction: committed and on disk when the call returns a value, rolled back
-// without a trace when it returns an error or the process dies.
+// without a trace when it returns an error or the process dies. Writes that wait at the same time
+// share one commit; one of them that fails is undone alone.
 #pragma once
 
 #include <functional>
@@ -55,17 +56,22 @@ class Transaction {
   }
 };
 
+// May run more than once before it is committed (a transaction lost to another replica is run
+// again), and on another thread than the caller's, who waits: it sets anew whatever it captures.
 using Work = std::function<Result<void>(Transaction&)>;
 
+// Runs after the commit of the work it came with, while this process still is the only writer; may
+// read, through the transaction given, what is committed.
+using Committed = std::function<void(Transaction&)>;
+
+// Every call is safe from any thread.
 class Store {
  public:
   virtual ~Store() = default;
   virtual Result<void> read(const Work& work) = 0;  // one consistent view; changes are refused
-  // All or nothing, durable on return. `committed` runs after the commit while this process still
-  // is the only writer.
-  virtual Result<void> write(const Work& work, const std::function<void()>& committed) = 0;
+  virtual Result<void> write(const Work& work, const Committed& committed) = 0;
   Result<void> write(const Work& work) {
-    return write(work, [] {});
+    return write(work, [](Transaction&) {});
   }
   virtual Result<void> rehearse(const Work& work) = 0;  // as write, but nothing is kept (--dry-run)
   virtual std::string describe() const = 0;  // "sqlite /home/ada/.local/share/exa/exa.db"

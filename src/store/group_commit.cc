@@ -1,0 +1,132 @@
+#include "store/group_commit.h"
+
+#include <exception>
+#include <semaphore>
+
+namespace exa {
+namespace {
+
+// More would make the first of a batch wait long for its answer.
+constexpr size_t kMostInOneCommit = 256;
+constexpr int kMostTries = 20;
+
+}  // namespace
+
+struct GroupCommit::Waiting {
+  const Work& work;
+  const Committed& committed;
+  Result<void> outcome;
+  std::exception_ptr thrown;
+  bool answered = false;  // when woken without an answer, it leads
+  std::binary_semaphore woken{0};
+
+  // Whether the work's changes are to be kept.
+  bool run(Transaction& transaction) {
+    outcome = {};
+    thrown = nullptr;
+    try {
+      outcome = work(transaction);
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+    return succeeded();
+  }
+  bool succeeded() const { return outcome.has_value() && thrown == nullptr; }
+  void fail_with(const Error& error) {
+    thrown = nullptr;
+    outcome = fail(error);
+  }
+};
+
+Result<void> GroupCommit::write(const Work& work, const Committed& committed) {
+  Waiting self{work, committed, {}, nullptr};
+  {
+    std::unique_lock lock(mutex_);
+    queue_.push_back(&self);
+    const bool follow = std::exchange(led_, true);
+    lock.unlock();
+    if (follow) self.woken.acquire();
+  }
+  if (!self.answered) {
+    Batch batch = take_batch();
+    run(batch);
+    hand_over(batch, &self);
+  }
+  if (self.thrown) std::rethrow_exception(self.thrown);
+  return std::move(self.outcome);
+}
+
+GroupCommit::Batch GroupCommit::take_batch() {
+  const std::lock_guard lock(mutex_);
+  const auto end =
+      queue_.begin() + static_cast<ptrdiff_t>(std::min(queue_.size(), kMostInOneCommit));
+  Batch batch(queue_.begin(), end);
+  queue_.erase(queue_.begin(), end);
+  return batch;
+}
+
+void GroupCommit::hand_over(const Batch& batch, const Waiting* leader) {
+  const std::lock_guard lock(mutex_);
+  for (Waiting* waiting : batch) {
+    if (waiting == leader) continue;
+    waiting->answered = true;
+    waiting->woken.release();  // it may be gone from here on
+  }
+  if (queue_.empty())
+    led_ = false;
+  else
+    queue_.front()->woken.release();
+}
+
+void GroupCommit::run(Batch& batch) {
+  for (int tries = 1; !run_once(batch); ++tries) {
+    if (tries < kMostTries) continue;
+    for (Waiting* waiting : batch)
+      waiting->fail_with(
+          {Code::store_locked, "other writers were faster again and again", {}, "", {}});
+    return;
+  }
+}
+
+bool GroupCommit::run_once(Batch& batch) {
+  const auto fail_all = [&](const Error& error) {
+    for (Waiting* waiting : batch) waiting->fail_with(error);
+  };
+  const Result<Transaction*> begun = writer_.begin();
+  if (!begun) {
+    fail_all(begun.error());
+    return true;
+  }
+  Transaction& transaction = **begun;
+  const bool alone = batch.size() == 1;
+  bool keep = false;
+  Result<void> whole;
+  for (Waiting* waiting : batch) {
+    if (!alone) whole = transaction.change("SAVEPOINT one").map([](int64_t) {});
+    if (!whole) break;
+    const bool done = waiting->run(transaction);
+    if (writer_.lost()) break;
+    keep = keep || done;
+    if (alone) break;
+    if (!done) whole = transaction.change("ROLLBACK TO SAVEPOINT one").map([](int64_t) {});
+    if (whole) whole = transaction.change("RELEASE SAVEPOINT one").map([](int64_t) {});
+    if (whole) continue;
+    // the work's error took the whole transaction with it (a full disk), and says more
+    if (!waiting->outcome) whole = waiting->outcome;
+    break;
+  }
+  if (whole && keep && !writer_.lost()) whole = writer_.commit();
+  const bool lost = writer_.lost();
+  if (lost || !whole || !keep) writer_.roll_back();
+  const bool committed = !lost && whole && keep;
+  if (committed) {
+    for (Waiting* waiting : batch) {
+      if (waiting->succeeded()) waiting->committed(transaction);
+    }
+  }
+  writer_.finish(committed);
+  if (!whole && !lost) fail_all(whole.error());
+  return !lost;
+}
+
+}  // namespace exa

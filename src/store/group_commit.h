@@ -1,0 +1,47 @@
+// Many writers, one commit: the first that comes leads, runs what has queued up behind it in one
+// transaction, each work in a savepoint of its own, and answers all of them once the commit is on
+// disk. A disk that syncs 1,500 times a second then bounds batches, not changes.
+#pragma once
+
+#include <mutex>
+#include <vector>
+
+#include "store/store.h"
+
+namespace exa {
+
+class GroupCommit {
+ public:
+  // What a backend does around a batch. Called by one thread at a time.
+  class Writer {
+   public:
+    virtual ~Writer() = default;
+    virtual Result<Transaction*> begin() = 0;  // takes the writer's lock, if the backend has one
+    virtual Result<void> commit() = 0;         // durable on return
+    virtual void roll_back() = 0;
+    virtual void finish(bool committed) = 0;  // always called after a begin that succeeded
+    // The transaction was lost to another writer: the whole batch is to be run again.
+    virtual bool lost() const { return false; }
+  };
+
+  explicit GroupCommit(Writer& writer) : writer_(writer) {}
+
+  // As Store::write. An exception of `work` comes out of the call that brought it.
+  Result<void> write(const Work& work, const Committed& committed);
+
+ private:
+  struct Waiting;
+  using Batch = std::vector<Waiting*>;
+
+  Batch take_batch();
+  void run(Batch& batch);
+  bool run_once(Batch& batch);  // false: lost, run it again
+  void hand_over(const Batch& batch, const Waiting* leader);
+
+  Writer& writer_;
+  std::mutex mutex_;
+  std::vector<Waiting*> queue_;  // the leader first, until it took its batch
+  bool led_ = false;
+};
+
+}  // namespace exa
