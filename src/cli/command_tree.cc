@@ -20,6 +20,8 @@ constexpr GlobalFlag kEverywhere[] = {
     {"-o,--output", true, "table, wide, json, jsonl, yaml, csv or name (default table)"},
     {"--json", false, "the same as -o json"},
     {"--data", true, "the data folder (default $EXA_HOME, else the XDG data folder)"},
+    {"--server", true,
+     "ask the server at this address (default $EXA_SERVER, else the one signed in to)"},
     {"--no-color", false, "no colour, as with NO_COLOR or TERM=dumb"},
     {"-q,--quiet", false, "no notices on standard error"},
     {"-h,--help", false, "this help"},
@@ -28,7 +30,8 @@ constexpr GlobalFlag kYes = {"--yes", false, "do it without asking"};
 constexpr GlobalFlag kVersion = {"--version", false, "print the version"};
 
 // Flags with a value that may stand before the command's words.
-constexpr std::array<std::string_view, 4> kEarlyValues = {"-o", "--output", "--data", "--project"};
+constexpr std::array<std::string_view, 5> kEarlyValues = {"-o", "--output", "--data", "--server",
+                                                          "--project"};
 constexpr std::array<std::string_view, 9> kEarlySwitches = {
     "--json", "--no-color", "-q", "--quiet", "-h", "--help", "--version", "--yes", "--dry-run"};
 
@@ -222,7 +225,8 @@ class Line {
       const bool on = parse_boolean(text(i)).value_or(false);  // of those without a value
       if (name == "--output") read_format(*(output_ = text(i)));
       if (name == "--json" && on) read_json();
-      if (name == "--data") read_data_folder(text(i));
+      if (name == "--data") read_where(name, text(i), globals.where.data_folder);
+      if (name == "--server") read_where(name, text(i), globals.where.server);
       if (name == "--no-color") globals.no_color = on;
       if (name == "--quiet") globals.quiet = on;
       if (name == "--help") globals.help = on;
@@ -231,10 +235,10 @@ class Line {
     }
   }
 
-  // an empty variable in a script must not lead to the default folder
-  void read_data_folder(const std::string& text) {
-    if (text.empty()) problems_.push_back({"--data", "is empty", ""});
-    invocation_.globals.data_folder = text;
+  // an empty variable in a script must not lead to the default one
+  void read_where(std::string_view flag, const std::string& text, std::string& where) {
+    if (text.empty()) problems_.push_back({std::string(flag), "is empty", ""});
+    where = text;
   }
 
   // after --output, whose row stands first

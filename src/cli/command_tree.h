@@ -12,6 +12,7 @@
 
 #include "api/route.h"
 #include "base/error.h"
+#include "cli/environment.h"
 
 namespace exa {
 
@@ -24,7 +25,7 @@ struct Globals {
   bool yes = false;
   bool help = false;
   bool version = false;
-  std::string data_folder;  // empty: $EXA_HOME, else the XDG data folder
+  Where where;
 };
 
 // A flag that commands take besides their own.

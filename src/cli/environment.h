@@ -37,9 +37,14 @@ struct Environment {
 };
 
 using Send = std::function<Reply(const Request&)>;
-// Opens what answers requests (the data folder; empty: the default one). Called only when a command
-// needs it, so that help and completion touch nothing.
-using Connect = std::function<Result<Send>(const std::string& data_folder)>;
+// What answers, as the command line names it; empty members: by the environment, then by default.
+struct Where {
+  std::string data_folder;
+  std::string server;  // an address: no folder is opened
+};
+// Opens what answers requests. Called only when a command needs it, so that help and completion
+// touch nothing.
+using Connect = std::function<Result<Send>(const Where& where)>;
 
 // The whole command line. `words` without the program's name; the answer is the exit code.
 int run_cli(std::span<const std::string> words, std::span<const Route> routes,

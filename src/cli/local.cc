@@ -37,40 +37,29 @@ bool holds_nothing(const std::filesystem::path& database) {
   return bytes(database) == 0 && bytes(database.string() + "-wal") == 0;
 }
 
-std::unique_ptr<Store> store_in(const Result<std::filesystem::path>& folder, Duration lock_wait) {
-  if (!folder) return std::make_unique<NoStore>(folder.error());
-  // An audit checkpoint without a database: somebody removed what it vouches for. An empty store
-  // would be a lie.
-  const std::filesystem::path database = *folder / "exa.db";
-  std::error_code unknown;
-  if (std::filesystem::exists(*folder / "checkpoint", unknown) && holds_nothing(database)) {
-    const bool there = std::filesystem::exists(database, unknown);
-    return std::make_unique<NoStore>(
-        Error{.code = Code::store_damaged,
-              .message = fmt::format("{} is {}, but its audit checkpoint is there",
-                                     database.string(), there ? "empty" : "missing")});
-  }
-  auto store = open_sqlite({.folder = *folder, .lock_wait = lock_wait});
-  if (!store) return std::make_unique<NoStore>(store.error());
-  return *std::move(store);
-}
-
 }  // namespace
 
-struct LocalServer::Opened {
-  std::unique_ptr<Store> store;
-  AuditTrail trail;
-  Service service;
-  Router router;
+Result<std::unique_ptr<Store>> open_folder(const SqliteOptions& options) {
+  // An audit checkpoint without a database: somebody removed what it vouches for. An empty store
+  // would be a lie.
+  const std::filesystem::path database = options.folder / "exa.db";
+  std::error_code unknown;
+  if (std::filesystem::exists(options.folder / "checkpoint", unknown) && holds_nothing(database)) {
+    const bool there = std::filesystem::exists(database, unknown);
+    return fail(Code::store_damaged, fmt::format("{} is {}, but its audit checkpoint is there",
+                                                 database.string(), there ? "empty" : "missing"));
+  }
+  return open_sqlite(options);
+}
 
-  Opened(std::unique_ptr<Store> opened, const std::filesystem::path& folder, const Clock& clock)
-      : store(std::move(opened)),
-        trail(folder),
-        service(*store, trail,
-                {clock, new_id,
-                 [clock](const ClusterAddress& address) { return probe(address, clock); }}),
-        router(service) {}
-};
+Instance::Instance(std::unique_ptr<Store> opened, const std::filesystem::path& folder,
+                   const Clock& clock)
+    : store(std::move(opened)),
+      trail(folder),
+      service(*store, trail,
+              {clock, new_id,
+               [clock](const ClusterAddress& address) { return probe(address, clock); }}),
+      router(service) {}
 
 Result<std::filesystem::path> data_folder(const std::optional<std::string>& given,
                                           const EnvironmentLookup& env) {
@@ -133,7 +122,10 @@ LocalServer::~LocalServer() = default;
 
 void LocalServer::open() {
   const std::filesystem::path folder = folder_ ? *folder_ : std::filesystem::path();
-  opened_ = std::make_unique<Opened>(store_in(folder_, lock_wait_), folder, clock_);
+  auto store = folder_ ? open_folder({.folder = folder, .lock_wait = lock_wait_})
+                       : Result<std::unique_ptr<Store>>(fail(folder_.error()));
+  if (!store) store = std::make_unique<NoStore>(store.error());
+  opened_ = std::make_unique<Instance>(*std::move(store), folder, clock_);
 }
 
 Reply LocalServer::handle(Request request) {

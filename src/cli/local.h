@@ -10,6 +10,7 @@
 
 #include "api/router.h"
 #include "service/service.h"
+#include "store/sqlite.h"
 
 namespace exa {
 
@@ -21,9 +22,23 @@ Result<std::filesystem::path> data_folder(const std::optional<std::string>& give
 // $EXA_LOCK_WAIT ("30s" unless set): how long a change waits for another process.
 Result<Duration> lock_wait(const EnvironmentLookup& env);
 
+// The store in a data folder. store_damaged for one whose database was taken away, besides the
+// errors of open_sqlite.
+Result<std::unique_ptr<Store>> open_folder(const SqliteOptions& options);
+
 Principal operating_system_user();
 std::string process_origin();  // "host:pid"
 std::string new_id();          // 26 characters, sortable by time
+
+// What answers requests, on one store.
+struct Instance {
+  std::unique_ptr<Store> store;
+  AuditTrail trail;
+  Service service;
+  Router router;
+
+  Instance(std::unique_ptr<Store> opened, const std::filesystem::path& folder, const Clock& clock);
+};
 
 // Opens the folder at the first request, so that commands which need no store never touch it.
 class LocalServer {
@@ -36,13 +51,12 @@ class LocalServer {
   Reply handle(Request request);
 
  private:
-  struct Opened;
   void open();
 
   Result<std::filesystem::path> folder_;
   Clock clock_;
   Duration lock_wait_;
-  std::unique_ptr<Opened> opened_;
+  std::unique_ptr<Instance> opened_;
 };
 
 }  // namespace exa

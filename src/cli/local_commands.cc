@@ -9,6 +9,7 @@
 #include "cli/help.h"
 #include "cli/man.h"
 #include "cli/output.h"
+#include "cli/serve.h"
 
 namespace exa {
 namespace {
@@ -127,11 +128,9 @@ struct LocalCommand {
   LocalAnswer answer;
 };
 
-constexpr LocalCommand kAnswers[] = {{"local.completion", completion},
-                                     {"local.man", man},
-                                     {"local.commands", commands},
-                                     {"local.help_error", help_error},
-                                     {"local.version", version}};
+constexpr LocalCommand kAnswers[] = {
+    {"local.completion", completion}, {"local.man", man},     {"local.commands", commands},
+    {"local.help_error", help_error}, {"local.serve", serve}, {"local.version", version}};
 
 std::vector<Route> rows() {
   return {
@@ -159,6 +158,7 @@ std::vector<Route> rows() {
        .summary = "Explain the error codes, or one of them",
        .params = {{.name = "code", .help = "the code", .completes = "error"}},
        .examples = {"exa help error in_use"}},
+      serve_row(),
       {.id = "local.version",
        .command = "version",
        .summary = "Print the version",

@@ -1,21 +1,11 @@
-// The program: the real edges, the route table, the data folder.
-#include "cli/environment.h"
-#include "cli/local.h"
+// The program: the real edges, the route table, what answers.
+#include "cli/connect.h"
 #include "cli/terminal.h"
 
 int main(int argc, char** argv) {
   exa::guard_descriptors();
   const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   const exa::Environment environment = exa::terminal_environment();
-  std::unique_ptr<exa::LocalServer> server;
-  const exa::Connect connect = [&](const std::string& folder) -> exa::Result<exa::Send> {
-    const auto variable = [&](const std::string& name) {
-      return environment.variable(name.c_str());
-    };
-    auto path = exa::data_folder(folder, variable);
-    EXA_ASSIGN(const exa::Duration wait, exa::lock_wait(variable));
-    server = std::make_unique<exa::LocalServer>(std::move(path), environment.clock, wait);
-    return exa::Send([&](const exa::Request& request) { return server->handle(request); });
-  };
-  return exa::run_cli(words, exa::routes(), environment, connect);
+  exa::Connector connector(environment);
+  return exa::run_cli(words, exa::routes(), environment, std::ref(connector));
 }

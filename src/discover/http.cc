@@ -322,7 +322,7 @@ void set_route(const Curl& curl, CURL* handle, const HttpRequest& request, const
 
 }  // namespace
 
-Result<HttpReply> HttpClient::get(const HttpRequest& request) {
+Result<HttpReply> HttpClient::send(const HttpRequest& request) {
   EXA_ASSIGN(const Url url, check(request));
   const Curl& curl = curl_library();
   if (!curl.problem.empty()) return fail(Code::probe_failed, curl.problem);
@@ -344,6 +344,12 @@ Result<HttpReply> HttpClient::get(const HttpRequest& request) {
   for (const auto& [name, value] : request.headers) headers.add(name + ": " + value);
   if (!request.bearer.empty()) headers.add("Authorization: Bearer " + request.bearer.reveal());
   curl.easy_setopt(handle, CURLOPT_HTTPHEADER, headers.head());
+  if (request.method != "GET") curl.easy_setopt(handle, CURLOPT_CUSTOMREQUEST, request.method.c_str());
+  if (!request.body.empty()) {
+    curl.easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE,
+                     static_cast<curl_off_t>(request.body.size()));
+    curl.easy_setopt(handle, CURLOPT_POSTFIELDS, request.body.data());
+  }
   curl.easy_setopt(handle, CURLOPT_USERAGENT, "exa/" EXA_VERSION);
 
   Sink sink;
@@ -366,8 +372,8 @@ Result<HttpReply> HttpClient::get(const HttpRequest& request) {
   return std::move(sink.reply);
 }
 
-Result<HttpReply> http_get(const HttpRequest& request) {
-  return HttpClient().get(request);
+Result<HttpReply> http_send(const HttpRequest& request) {
+  return HttpClient().send(request);
 }
 
 std::string_view HttpReply::header(std::string_view lower_case_name) const {

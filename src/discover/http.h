@@ -1,4 +1,4 @@
-// HTTP GET for probes, over libcurl. The library and its thirty dependencies are loaded at the
+// HTTP requests over libcurl: of probes, and of the command line to a server. The library and its thirty dependencies are loaded at the
 // first request, so that a command which asks no server does not pay for them.
 //
 // No redirects are followed, only http and https are spoken, certificates are always checked.
@@ -36,6 +36,8 @@ struct Pem {
 };
 
 struct HttpRequest {
+  std::string method = "GET";
+  std::string body;
   std::string url;                                           // http://… or https://…
   std::vector<std::pair<std::string, std::string>> headers;  // names and values without line ends
   Secret bearer;            // Authorization: Bearer …; refused over plain http to another machine
@@ -70,13 +72,13 @@ class HttpClient {
   //   unreachable    no answer: name, connection, time
   //   probe_failed   an answer that cannot be trusted or used: TLS, size, no HTTP; libcurl missing
   // in one sentence that names what was asked and never a secret.
-  Result<HttpReply> get(const HttpRequest& request);
+  Result<HttpReply> send(const HttpRequest& request);
 
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
 
-Result<HttpReply> http_get(const HttpRequest& request);  // with a client of its own
+Result<HttpReply> http_send(const HttpRequest& request);  // with a client of its own
 
 }  // namespace exa

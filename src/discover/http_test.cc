@@ -86,7 +86,7 @@ TEST(Http, GivesStatusHeadersAndBody) {
   request.url = server.url("/path?q=1");
   request.headers = {{"Accept", "application/json"}};
   request.bearer = Secret("t0ken");
-  const auto answer = http_get(request);
+  const auto answer = http_send(request);
   ASSERT_TRUE(answer) << answer.error().message;
   EXPECT_EQ(answer->status, 200);
   EXPECT_EQ(answer->body, "hello");
@@ -100,7 +100,7 @@ TEST(Http, ARedirectIsAnAnswerAndIsNotFollowed) {
   OneAnswer server(reply("302 Found", "", "Location: http://127.0.0.1:1/\r\n"));
   HttpRequest request;
   request.url = server.url();
-  const auto answer = http_get(request);
+  const auto answer = http_send(request);
   ASSERT_TRUE(answer) << answer.error().message;
   EXPECT_EQ(answer->status, 302);
 }
@@ -109,7 +109,7 @@ TEST(Http, ARefusalIsAnAnswer) {
   OneAnswer server(reply("403 Forbidden", "no"));
   HttpRequest request;
   request.url = server.url();
-  const auto answer = http_get(request);
+  const auto answer = http_send(request);
   ASSERT_TRUE(answer) << answer.error().message;
   EXPECT_EQ(answer->status, 403);
   EXPECT_EQ(answer->body, "no");
@@ -137,7 +137,7 @@ TEST(Http, AnswersThatCannotBeUsedAreNamed) {
     HttpRequest request;
     request.url = server.url();
     request.max_body = 1000;
-    const auto answer = http_get(request);
+    const auto answer = http_send(request);
     ASSERT_FALSE(answer);
     EXPECT_EQ(answer.error().code, test.code) << answer.error().message;
     EXPECT_THAT(answer.error().message, HasSubstr(test.part));
@@ -147,15 +147,15 @@ TEST(Http, AnswersThatCannotBeUsedAreNamed) {
 TEST(Http, ClosedPortsAndUnknownNamesAreUnreachable) {
   HttpRequest request;
   request.url = "http://127.0.0.1:1/";
-  EXPECT_EQ(http_get(request).error().code, Code::unreachable);
+  EXPECT_EQ(http_send(request).error().code, Code::unreachable);
   request.url = "http://no-such-host.invalid/";
   request.timeout = seconds(5);
-  EXPECT_EQ(http_get(request).error().code, Code::unreachable);
+  EXPECT_EQ(http_send(request).error().code, Code::unreachable);
 }
 
 TEST(Http, RequestsThatCouldDoHarmAreNotSent) {
   const auto refused = [](HttpRequest request) {
-    const auto answer = http_get(request);
+    const auto answer = http_send(request);
     EXPECT_FALSE(answer);
     if (answer) return std::string();
     EXPECT_EQ(answer.error().code, Code::invalid_input);

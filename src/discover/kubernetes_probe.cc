@@ -31,7 +31,7 @@ struct Server {
     request.tls_server_name = access.tls_server_name;
     request.proxy = access.proxy;
     request.timeout = timeout;
-    return client.get(request);
+    return client.send(request);
   }
 };
 

@@ -188,7 +188,7 @@ Result<RestServer> server_of(const ClusterAddress& address) {
 Result<HttpReply> get(const RestServer& server, std::string_view path) {
   HttpRequest request = server.request;
   request.url = fmt::format("{}{}", server.base, path);
-  return http_get(request);
+  return http_send(request);
 }
 
 CapturedOutput captured(std::string_view name, HttpReply reply) {

@@ -131,12 +131,14 @@ Result<AuditTrail::LogState> AuditTrail::state_or_new(Transaction& tx, Time now)
 }
 
 Result<void> AuditTrail::append(Transaction& tx, AuditEntry entry) {
+  const std::lock_guard lock(mutex_);
   EXA_ASSIGN(LogState state, state_or_new(tx, entry.time));
   EXA_TRY(agree_with_checkpoint(tx, state.frontier));
   return append_to(tx, std::move(state), std::move(entry));
 }
 
 Result<void> AuditTrail::append_recovery(Transaction& tx, AuditEntry entry) {
+  const std::lock_guard lock(mutex_);
   EXA_ASSIGN(LogState state, state_or_new(tx, entry.time));
   // The tree is built again from the rows that are there: from now on they are the log.
   EXA_ASSIGN(const auto rows, tx.rows("SELECT idx, leaf FROM audit_entry ORDER BY idx"));
@@ -172,6 +174,7 @@ Result<void> AuditTrail::append_to(Transaction& tx, LogState state, AuditEntry e
 }
 
 Result<void> AuditTrail::sign_checkpoint(Transaction& tx, Time now) {
+  const std::lock_guard lock(mutex_);
   if (verified_ && verified_->checkpoint.size >= appended_) return {};
   EXA_ASSIGN(const auto state, load_state(tx));
   if (!state || !key_) return {};

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -20,7 +21,8 @@ class AuditTrail {
   // The folder holds audit.key (0600), audit.pub and checkpoint; made at the first append.
   explicit AuditTrail(std::filesystem::path folder);
 
-  // Appends and signatures: one at a time, as the store's writer is. The rest: any thread.
+  // Every call is safe from any thread. That a checkpoint follows from what was appended rests on
+  // the store, which has one writer at a time.
 
   // Gives the entry its index and appends it. audit_broken when the log is shorter than, or differs
   // from, the last signed checkpoint: the database was cut, edited or replaced by an old copy.
@@ -58,6 +60,7 @@ class AuditTrail {
   Result<void> agree_with_checkpoint(Transaction& tx, const Frontier& frontier);
 
   std::filesystem::path folder_;
+  std::mutex mutex_;
   std::optional<SigningKey> key_;
   uint64_t appended_ = 0;  // size of the log after the last append, whether or not it was committed
   std::optional<VerifiedNote> verified_;

@@ -62,6 +62,9 @@ class Service {
   // that is made although the log and its checkpoint disagree.
   Result<Answer> recover_audit(const Caller& caller, const std::string& reason);
 
+  // Whether a change could be made now: an entry is appended and taken back.
+  Result<void> audit_is_appendable();
+
   // A mutation that was refused is an entry of its own. Errors of the store itself cannot be
   // recorded and are not.
   void record_refusal(const Caller& caller, const json::object& args, const Error& error);

@@ -25,6 +25,7 @@ class SqliteStore final : public Store, private GroupCommit::Writer {
   explicit SqliteStore(SqliteOptions options) : options_(std::move(options)), group_(*this) {}
 
   std::string describe() const override { return "sqlite " + file().string(); }
+  bool only_writer() const override { return held_.has_value(); }
 
   // A folder that is not there is an empty store; one that cannot be looked into is an error, or
   // all that it holds would seem to be gone.
@@ -193,7 +194,10 @@ class SqliteStore final : public Store, private GroupCommit::Writer {
   void roll_back() override { writing_->roll_back(); }
 
   void finish(bool committed) override {
-    if (committed) writing_->checkpoint_if_long();
+    if (committed) {
+      count_change();
+      writing_->checkpoint_if_long();
+    }
     give_back(std::move(writing_));
     lock_.reset();
     if (std::exchange(unlock_at_finish_, false)) one_writer_.unlock();

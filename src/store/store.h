@@ -7,6 +7,7 @@
 // share one commit; one of them that fails is undone alone.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <span>
@@ -75,6 +76,17 @@ class Store {
   }
   virtual Result<void> rehearse(const Work& work) = 0;  // as write, but nothing is kept (--dry-run)
   virtual std::string describe() const = 0;  // "sqlite /home/ada/.local/share/exa/exa.db"
+
+  // Grows with every commit made through this object, before its caller has the answer. What was
+  // read while the number stood still is what is stored, if nobody else can write.
+  uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
+  virtual bool only_writer() const { return false; }  // as long as this object lives
+
+ protected:
+  void count_change() { changes_.fetch_add(1, std::memory_order_acq_rel); }
+
+ private:
+  std::atomic<uint64_t> changes_ = 0;
 };
 
 // Runs `work` and returns its value.

@@ -1,0 +1,76 @@
+#include "cli/connect.h"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/text.h"
+
+namespace exa {
+namespace {
+
+// Whether somebody listens. A file that a killed server left refuses the connection.
+bool answers(const std::filesystem::path& socket) {
+  std::error_code unknown;
+  const std::string path = socket.string();
+  sockaddr_un address{};
+  if (!std::filesystem::is_socket(socket, unknown) || path.size() >= sizeof address.sun_path)
+    return false;
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, path.size());
+  const int descriptor = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (descriptor < 0) return false;
+  const bool connected =
+      ::connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  ::close(descriptor);
+  return connected;
+}
+
+std::string set_or_empty(const Environment& environment, const char* name) {
+  return environment.variable(name).value_or("");
+}
+
+}  // namespace
+
+EnvironmentLookup lookup_in(const Environment& environment) {
+  return [&environment](const std::string& name) { return environment.variable(name.c_str()); };
+}
+
+std::filesystem::path socket_in(const std::filesystem::path& folder) {
+  return folder / "exa.sock";
+}
+
+Result<RemoteServer> Connector::remote(const std::string& url) const {
+  RemoteServer server;
+  server.url = url.ends_with('/') ? url.substr(0, url.size() - 1) : url;
+  server.ca.file = set_or_empty(environment_, "EXA_CA_FILE");
+  if (const std::string file = set_or_empty(environment_, "EXA_TOKEN_FILE"); !file.empty()) {
+    constexpr size_t kMostBytes = 4096;
+    EXA_ASSIGN(const std::string token, environment_.read_file(file, kMostBytes));
+    server.token = Secret(std::string(trim(token)));
+  }
+  return server;
+}
+
+Result<Send> Connector::operator()(const Where& where) {
+  std::string url = where.server;
+  if (url.empty() && where.data_folder.empty()) url = set_or_empty(environment_, "EXA_SERVER");
+  if (!url.empty()) {
+    EXA_ASSIGN(RemoteServer server, remote(url));
+    return send_to(std::move(server));
+  }
+  const EnvironmentLookup variable = lookup_in(environment_);
+  auto folder = data_folder(where.data_folder, variable);
+  if (folder && answers(socket_in(*folder))) {
+    RemoteServer server;
+    server.url = "http://localhost";
+    server.unix_socket = socket_in(*folder).string();
+    return send_to(std::move(server));
+  }
+  EXA_ASSIGN(const Duration wait, lock_wait(variable));
+  local_ = std::make_unique<LocalServer>(std::move(folder), environment_.clock, wait);
+  return Send([this](const Request& request) { return local_->handle(request); });
+}
+
+}  // namespace exa

@@ -1,0 +1,183 @@
+#include "cli/serve.h"
+
+#include <csignal>
+
+#include <fmt/format.h>
+
+#include "base/quantity.h"
+#include "cli/connect.h"
+#include "server/server.h"
+
+namespace exa {
+namespace {
+
+// Blocked in every thread, so that only wait() sees them. To be made before any thread is.
+class Signals {
+ public:
+  Signals() {
+    sigemptyset(&set_);
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set_, signal);
+    pthread_sigmask(SIG_BLOCK, &set_, &before_);
+  }
+  ~Signals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+
+  int wait() const {
+    int signal = 0;
+    while (sigwait(&set_, &signal) != 0) {
+    }
+    return signal;
+  }
+
+ private:
+  sigset_t set_{};
+  sigset_t before_{};
+};
+
+struct Settings {
+  std::filesystem::path folder;
+  std::optional<ListenAddress> listen;
+  std::string certificate;
+  std::string key;
+  std::string access_log;
+  int64_t threads = 0;
+  Duration drain = seconds(30);
+};
+
+std::string text_of(const LocalCall& call, std::string_view name) {
+  for (const auto& [param, text] : call.invocation.values)
+    if (param->name == name) return text;
+  for (const Param& param : call.invocation.route->params)
+    if (param.name == name) return std::string(param.fallback);
+  return {};
+}
+
+Result<Settings> settings_of(const LocalCall& call) {
+  Settings settings;
+  EXA_ASSIGN(settings.folder,
+             data_folder(call.invocation.globals.where.data_folder, lookup_in(call.environment)));
+  if (const std::string listen = text_of(call, "listen"); listen != "none") {
+    EXA_ASSIGN(settings.listen, parse_listen_address(listen));
+  }
+  settings.certificate = text_of(call, "tls_cert");
+  settings.key = text_of(call, "tls_key");
+  settings.access_log = text_of(call, "access_log");
+  EXA_ASSIGN(settings.threads, parse_count(text_of(call, "threads"), "--threads"));
+  EXA_ASSIGN(settings.drain, parse_duration(text_of(call, "drain")));
+  if (settings.certificate.empty() != settings.key.empty()) {
+    return fail(Code::usage, "a certificate and its key go together",
+                "exa serve --tls-cert FILE --tls-key FILE");
+  }
+  const bool plain = settings.certificate.empty();
+  if (plain && settings.listen && !settings.listen->loopback) {
+    return fail(Code::usage,
+                fmt::format("{} can be reached by other machines, and without TLS anybody between "
+                            "could read tokens and answers",
+                            format_endpoint(settings.listen->endpoint)),
+                "exa serve --listen … --tls-cert FILE --tls-key FILE, or --listen 127.0.0.1:8480 "
+                "behind a proxy that speaks TLS");
+  }
+  return settings;
+}
+
+// The kernel says who is at the other end of the unix socket: who owns the folder may do
+// everything, as without a server.
+Result<Principal> authenticate_socket(const Incoming& incoming) {
+  const uid_t own = ::geteuid();
+  if (*incoming.peer_uid == own || *incoming.peer_uid == 0) return operating_system_user();
+  return fail(Code::forbidden, "only the owner of the data folder may use its socket");
+}
+
+Result<Principal> authenticate(const Incoming& incoming) {
+  if (incoming.peer_uid) return authenticate_socket(incoming);
+  return fail(Code::unauthenticated, "this address needs a token", "exa token create NAME");
+}
+
+void report(const LocalCall& call, AccessLog& log, std::string_view event, const std::string& text,
+            json::object details) {
+  call.environment.err(text + "\n");
+  log.event(call.environment.clock(), event, std::move(details));
+}
+
+}  // namespace
+
+Route serve_row() {
+  return {.id = "local.serve",
+          .command = "serve",
+          .tier = Tier::mutating,
+          .summary = "Answer over HTTP, for the whole organisation",
+          .detail =
+              "Answers the API at /api/v1, and commands on the same data folder through a socket "
+              "in it. Other addresses than loopback need TLS. SIGTERM ends it after the requests "
+              "that had begun; SIGHUP reads the certificate again and opens the access log anew.",
+          .params = {{.name = "listen",
+                      .flag = "--listen",
+                      .help = "ADDRESS:PORT, or none for the socket alone",
+                      .fallback = "127.0.0.1:8480"},
+                     {.name = "tls_cert",
+                      .kind = Kind::path,
+                      .flag = "--tls-cert",
+                      .help = "certificate with its chain, in PEM"},
+                     {.name = "tls_key",
+                      .kind = Kind::path,
+                      .flag = "--tls-key",
+                      .help = "key of the certificate, in PEM"},
+                     {.name = "access_log",
+                      .flag = "--access-log",
+                      .help = "file for a line of JSON a request; - for standard error"},
+                     {.name = "threads",
+                      .kind = Kind::integer,
+                      .flag = "--threads",
+                      .help = "event loops; 0 for one a core",
+                      .fallback = "0"},
+                     {.name = "drain",
+                      .kind = Kind::duration,
+                      .flag = "--drain",
+                      .help = "how long requests may take to end when it is told to stop",
+                      .fallback = "30s"}},
+          .examples = {"exa serve --listen 127.0.0.1:8480"}};
+}
+
+Result<std::string> serve(const LocalCall& call) {
+  EXA_ASSIGN(const Settings settings, settings_of(call));
+  const Signals signals;
+  EXA_ASSIGN(const Duration wait, lock_wait(lookup_in(call.environment)));
+  EXA_ASSIGN(auto store,
+             open_folder({.folder = settings.folder, .lock_wait = wait, .hold_lock = true}));
+  EXA_ASSIGN(const auto log, AccessLog::open(settings.access_log));
+  std::unique_ptr<TlsFiles> tls;
+  if (!settings.certificate.empty()) {
+    EXA_ASSIGN(tls, TlsFiles::open(settings.certificate, settings.key));
+  }
+  Instance exa(std::move(store), settings.folder, call.environment.clock);
+  Metrics metrics;
+  Application application({exa.service, exa.router, authenticate, *log, metrics});
+  Server server(application,
+                {.listen = settings.listen,
+                 .unix_socket = socket_in(settings.folder),
+                 .tls = tls.get(),
+                 .threads = static_cast<size_t>(settings.threads),
+                 .drain_time = std::chrono::milliseconds(settings.drain.micros / 1000)});
+  EXA_TRY(server.start());
+  const std::string where = server.address().empty()
+                                ? socket_in(settings.folder).string()
+                                : fmt::format("{}://{}", tls ? "https" : "http", server.address());
+  report(call, *log, "started", fmt::format("exa {} answers at {}", EXA_VERSION, where),
+         {{"address", where}, {"store", exa.store->describe()}, {"version", EXA_VERSION}});
+  while (signals.wait() == SIGHUP) {
+    const Result<void> read = tls ? tls->reload() : Result<void>();
+    const Result<void> opened = log->reopen();
+    for (const auto& outcome : {read, opened})
+      if (!outcome) call.environment.err(outcome.error().message + "\n");
+    report(call, *log, "reloaded", "Certificates and the access log were read anew.",
+           {{"tls", tls != nullptr && read.has_value()}});
+  }
+  report(call, *log, "stopping", "Stopping: no new requests; those that began are ended.", {});
+  application.drain();
+  server.stop();
+  report(call, *log, "stopped", "Stopped.", {});
+  return std::string();
+}
+
+}  // namespace exa

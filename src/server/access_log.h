@@ -1,0 +1,55 @@
+// One JSON object a line for each request, and for what happens to the server itself. Never a body,
+// a query, a header or a secret. Lines are written by a thread of their own, so that a slow disk
+// does not hold up an answer. Thread-safe.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/time.h"
+
+namespace spdlog {
+class logger;
+namespace details {
+class thread_pool;
+}
+}  // namespace spdlog
+
+namespace exa {
+
+class AccessLog {
+ public:
+  struct Line {
+    std::string_view request_id;
+    std::string_view trace_id;
+    std::string_view method;
+    std::string_view path;  // without its query
+    std::string_view route;
+    std::string_view principal;
+    std::string_view peer;
+    int status = 0;
+    size_t bytes = 0;
+    int64_t micros = 0;
+  };
+
+  // "": nowhere; "-": standard error; else a file that is appended to, opened again by reopen().
+  static Result<std::unique_ptr<AccessLog>> open(const std::string& where);
+  ~AccessLog();
+
+  void request(Time now, const Line& line);
+  void event(Time now, std::string_view what, json::object details = {});  // "started", "stopping"
+  Result<void> reopen();  // after the file was moved away by log rotation
+  void flush();
+
+ private:
+  explicit AccessLog(std::string where);
+  Result<void> start();
+
+  std::string where_;
+  std::shared_ptr<spdlog::details::thread_pool> pool_;
+  std::shared_ptr<spdlog::logger> logger_;
+};
+
+}  // namespace exa

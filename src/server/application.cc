@@ -1,0 +1,212 @@
+#include "server/application.h"
+
+#include <fmt/format.h>
+
+#include "api/call.h"
+#include "api/http_form.h"
+#include "service/service.h"
+
+namespace exa {
+namespace {
+
+constexpr size_t kSmallBody = size_t{1} << 20;
+constexpr size_t kFileBody = size_t{64} << 20;  // captures of clusters, traces, audit bundles
+
+Outgoing plain(int status, std::string route, std::string text,
+               std::string type = "text/plain; charset=utf-8") {
+  Outgoing outgoing;
+  outgoing.status = status;
+  outgoing.route = std::move(route);
+  outgoing.content_type = std::move(type);
+  outgoing.body = std::make_shared<const std::string>(std::move(text));
+  return outgoing;
+}
+
+std::string_view path_of(std::string_view target) {
+  return target.substr(0, target.find('?'));
+}
+
+bool reads(std::string_view method) {
+  return method == "GET" || method == "HEAD";
+}
+
+std::string rights_key(const Principal& principal) {
+  return principal.kind + ' ' + principal.id;
+}
+
+bool is_json(std::string_view content_type) {
+  return content_type == "application/json" || content_type.starts_with("application/json;");
+}
+
+}  // namespace
+
+Outgoing outgoing_of(Reply reply) {
+  Outgoing outgoing;
+  outgoing.status = reply.status;
+  outgoing.content_type = std::move(reply.content_type);
+  outgoing.body = std::make_shared<const std::string>(std::move(reply.body));
+  if (reply.exit_code != 0)
+    outgoing.headers.emplace_back(kExitCodeHeader, std::to_string(reply.exit_code));
+  for (const std::string& notice : reply.notices)
+    outgoing.headers.emplace_back(kNoticeHeader, percent_encode(notice));
+  return outgoing;
+}
+
+Outgoing problem(int status, Code code, std::string_view detail, const std::string& request_id) {
+  Reply reply = reply_of({code, std::string(detail), {}, "", {}}, request_id);
+  json::value body = parse_json(reply.body, "problem").value();
+  body.as_object()["status"] = status;
+  reply.body = to_pretty_text(body);
+  reply.status = status;
+  return outgoing_of(std::move(reply));
+}
+
+std::optional<std::string> cross_site(const Incoming& incoming) {
+  if (reads(incoming.method) || incoming.cookie.empty() || !incoming.authorization.empty())
+    return std::nullopt;
+  if (!incoming.fetch_site.empty()) {
+    if (incoming.fetch_site == "same-origin") return std::nullopt;
+    return "a change with a session must come from this site's own pages";
+  }
+  const std::string own = fmt::format("{}://{}", incoming.tls ? "https" : "http", incoming.host);
+  if (incoming.origin == own) return std::nullopt;
+  return "a change with a session must name this site as its Origin";
+}
+
+size_t Application::body_limit(std::string_view method, std::string_view target) {
+  const auto found = find_method(method);
+  if (!found) return kSmallBody;
+  const auto matched = match_route(routes(), *found, path_of(target));
+  if (!matched) return kSmallBody;
+  const bool takes_file = std::ranges::any_of(
+      matched->route->params, [](const Param& param) { return param.kind == Kind::file; });
+  return takes_file ? kFileBody : kSmallBody;
+}
+
+// Looks once a second at most, however often somebody asks: a look takes the writer's turn.
+Outgoing Application::ready() {
+  if (draining_) return plain(503, "readyz", "stopping\n");
+  const auto now = std::chrono::steady_clock::now();
+  const std::lock_guard lock(ready_mutex_);
+  if (now - looked_at_ >= std::chrono::seconds(1)) {
+    const Result<void> appendable = parts_.service.audit_is_appendable();
+    not_ready_ = appendable ? "" : appendable.error().message;
+    looked_at_ = now;
+  }
+  if (not_ready_.empty()) return plain(200, "readyz", "ready\n");
+  return plain(503, "readyz", fmt::format("not ready: {}\n", not_ready_));
+}
+
+Outgoing Application::scraped() const {
+  return plain(200, "metrics", parts_.metrics.text(), "text/plain; version=0.0.4; charset=utf-8");
+}
+
+std::optional<Outgoing> Application::answer_now(const Incoming& incoming) {
+  if (!reads(incoming.method)) return std::nullopt;
+  if (incoming.target == "/healthz") return plain(200, "healthz", "ok\n");
+  if (!parts_.service.store().only_writer()) return std::nullopt;
+  const auto principal = parts_.authenticate(incoming);
+  if (!principal) return std::nullopt;
+  auto kept = cache_.find(rights_key(*principal), incoming.target, parts_.service.store().changes(),
+                          std::chrono::steady_clock::now());
+  if (!kept) return std::nullopt;
+  parts_.metrics.from_cache();
+  kept->request_id = ids_.next();
+  note_trace(incoming, *kept);
+  return kept;
+}
+
+Outgoing Application::answer(const Incoming& incoming) {
+  const std::string id = ids_.next();
+  Outgoing outgoing;
+  if (reads(incoming.method) && incoming.target == "/readyz") {
+    outgoing = ready();
+  } else if (reads(incoming.method) && incoming.target == "/metrics") {
+    outgoing = scraped();
+  } else if (const auto principal = parts_.authenticate(incoming); !principal) {
+    outgoing = outgoing_of(reply_of(principal.error(), id));
+    if (outgoing.status == 401) outgoing.headers.emplace_back("www-authenticate", "Bearer");
+  } else {
+    outgoing = from_router(incoming, id, *principal);
+    outgoing.principal = principal->name;
+  }
+  outgoing.request_id = id;
+  note_trace(incoming, outgoing);
+  return outgoing;
+}
+
+Outgoing Application::from_router(const Incoming& incoming, const std::string& id,
+                                  const Principal& principal) {
+  const auto refuse = [&](int status, Code code, std::string_view why) {
+    return problem(status, code, why, id);
+  };
+  auto target = parse_target(incoming.target);
+  if (!target) return refuse(400, Code::invalid_input, target.error().message);
+  // HEAD is GET without a body, which the connection leaves out.
+  const auto method = find_method(incoming.method == "HEAD" ? "GET" : incoming.method);
+  if (!method) {
+    Outgoing refusal = refuse(405, Code::usage, fmt::format("{} is not served", incoming.method));
+    refusal.headers.emplace_back("allow", "GET, HEAD, POST, PUT, DELETE");
+    return refusal;
+  }
+  if (const auto why = cross_site(incoming)) return refuse(403, Code::forbidden, *why);
+  if (!incoming.body.empty() && !is_json(incoming.content_type))
+    return refuse(415, Code::invalid_input, "a body must be sent as application/json");
+
+  Request request;
+  request.method = *method;
+  request.path = std::move(target->path);
+  request.query = std::move(target->query);
+  request.body = incoming.body;
+  request.idempotency_key = incoming.idempotency_key;
+  request.principal = principal;
+  request.origin = incoming.peer;
+  request.request_id = id;
+  const bool keep = reads(incoming.method) && parts_.service.store().only_writer();
+  const uint64_t changes = parts_.service.store().changes();
+  const auto matched = match_route(routes(), request.method, request.path);
+  Outgoing outgoing = outgoing_of(parts_.router.handle(request));
+  if (matched) {
+    outgoing.route = matched->route->id;
+  } else if (outgoing.status == 405) {
+    outgoing.headers.emplace_back("allow",
+                                  fmt::format("{}", fmt::join(matched.error().alternatives, ", ")));
+  }
+  if (keep && outgoing.status == 200) {
+    cache_.keep(rights_key(principal), incoming.target, changes, std::chrono::steady_clock::now(),
+                outgoing);
+  }
+  return outgoing;
+}
+
+Outgoing Application::refused(int status, std::string_view why) {
+  const std::string id = ids_.next();
+  Outgoing outgoing = problem(status, Code::invalid_input, why, id);
+  outgoing.request_id = id;
+  return outgoing;
+}
+
+void Application::note_trace(const Incoming& incoming, Outgoing& outgoing) {
+  if (const auto trace = parse_traceparent(incoming.traceparent))
+    outgoing.trace_id = trace->trace_id;
+}
+
+void Application::answered(const Incoming& incoming, const Outgoing& outgoing,
+                           std::chrono::nanoseconds took) {
+  const size_t bytes = outgoing.body ? outgoing.body->size() : 0;
+  parts_.metrics.answered(outgoing.route, outgoing.status, took, bytes);
+  parts_.log.request(
+      parts_.service.now(),
+      {.request_id = outgoing.request_id,
+       .trace_id = outgoing.trace_id,
+       .method = incoming.method,
+       .path = path_of(incoming.target),
+       .route = outgoing.route,
+       .principal = outgoing.principal,
+       .peer = incoming.peer,
+       .status = outgoing.status,
+       .bytes = bytes,
+       .micros = std::chrono::duration_cast<std::chrono::microseconds>(took).count()});
+}
+
+}  // namespace exa

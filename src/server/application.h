@@ -1,0 +1,69 @@
+// What the server answers, whatever brought the request: who asks, may they, which route, the
+// answer. Everything HTTP-specific about *meaning* is here (CSRF, health, cache, problem
+// documents); bytes, sockets and time limits are connection.h's.
+#pragma once
+
+#include "api/router.h"
+#include "server/access_log.h"
+#include "server/exchange.h"
+#include "server/metrics.h"
+#include "server/reply_cache.h"
+#include "server/trace_context.h"
+
+namespace exa {
+
+// Who sent a request. unauthenticated for nobody, and for credentials that are wrong.
+using Authenticate = std::function<Result<Principal>(const Incoming&)>;
+
+class Application {
+ public:
+  struct Parts {
+    Service& service;
+    Router& router;
+    Authenticate authenticate;
+    AccessLog& log;
+    Metrics& metrics;
+  };
+  explicit Application(Parts parts) : parts_(std::move(parts)) {}
+
+  // What can be answered from memory; nullopt: ask `answer`. Any thread, does not wait.
+  std::optional<Outgoing> answer_now(const Incoming& incoming);
+  // Any thread that may wait for the disk.
+  Outgoing answer(const Incoming& incoming);
+  // After the answer was sent, or could not be.
+  void answered(const Incoming& incoming, const Outgoing& outgoing, std::chrono::nanoseconds took);
+
+  // For what never became a request: broken HTTP, a body too large, a time limit.
+  Outgoing refused(int status, std::string_view why);
+
+  // The most bytes that the body of such a request may have.
+  static size_t body_limit(std::string_view method, std::string_view target);
+
+  // From now on /readyz says no, so that a load balancer turns away.
+  void drain() { draining_ = true; }
+  Metrics& metrics() { return parts_.metrics; }
+
+ private:
+  Outgoing ready();
+  Outgoing scraped() const;
+  Outgoing from_router(const Incoming& incoming, const std::string& id, const Principal& principal);
+  static void note_trace(const Incoming& incoming, Outgoing& outgoing);
+
+  Parts parts_;
+  ReplyCache cache_;
+  RequestIds ids_;
+  std::atomic<bool> draining_ = false;
+  std::mutex ready_mutex_;
+  std::string not_ready_;  // why; empty: ready
+  std::chrono::steady_clock::time_point looked_at_;
+};
+
+// A reply as it goes over the wire.
+Outgoing outgoing_of(Reply reply);
+// A problem document of the transport itself.
+Outgoing problem(int status, Code code, std::string_view detail, const std::string& request_id);
+// A change that a browser sends with a session cookie must come from the console's own pages.
+// nullopt: it does; otherwise why it is refused.
+std::optional<std::string> cross_site(const Incoming& incoming);
+
+}  // namespace exa

@@ -1,0 +1,453 @@
+#include "server/connection.h"
+
+#include <deque>
+
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <boost/beast/ssl.hpp>
+#include <fmt/format.h>
+#include <sys/socket.h>
+
+#include "api/http_form.h"
+
+namespace exa {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+using Tcp = beast::tcp_stream;
+using Tls = beast::ssl_stream<beast::tcp_stream>;
+using Unix = beast::basic_stream<asio::local::stream_protocol>;
+using Answer = http::response<http::span_body<const char>>;
+
+std::string peer_of(const Tcp& stream) {
+  beast::error_code error;
+  const auto end = stream.socket().remote_endpoint(error);
+  return error ? "gone" : fmt::format("{}:{}", end.address().to_string(), end.port());
+}
+std::string peer_of(const Tls& stream) {
+  return peer_of(stream.next_layer());
+}
+std::optional<uid_t> uid_of(const Unix& stream) {
+  ucred who{};
+  socklen_t size = sizeof who;
+  auto& socket = const_cast<Unix&>(stream).socket();
+  if (::getsockopt(socket.native_handle(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0)
+    return std::nullopt;
+  return who.uid;
+}
+template <typename Stream>
+std::optional<uid_t> uid_of(const Stream&) {
+  return std::nullopt;
+}
+std::string peer_of(const Unix& stream) {
+  const auto uid = uid_of(stream);
+  return uid ? fmt::format("unix:{}", *uid) : "unix";
+}
+
+// What is wrong with a head that the parser let pass; a proxy in front might read it in another
+// way.
+std::optional<std::string_view> ambiguous(const http::fields& fields, unsigned version) {
+  const auto count = [&](http::field field) {
+    const auto range = fields.equal_range(field);
+    return std::distance(range.first, range.second);
+  };
+  if (count(http::field::transfer_encoding) > 0 && count(http::field::content_length) > 0)
+    return "a request has a length or is chunked, not both";
+  if (count(http::field::transfer_encoding) > 1 || count(http::field::content_length) > 1)
+    return "a request has one length";
+  if (count(http::field::transfer_encoding) == 1 &&
+      !beast::iequals(fields[http::field::transfer_encoding], "chunked"))
+    return "chunked is the only transfer encoding that is served";
+  if (version == 11 && count(http::field::host) != 1) return "a request names one host";
+  if (count(http::field::authorization) > 1) return "a request has one authorization";
+  for (const auto& field : fields) {
+    // line folding was a way to hide headers from proxies
+    if (field.value().find_first_of("\r\n\0") != beast::string_view::npos)
+      return "a header must stand on one line";
+  }
+  return std::nullopt;
+}
+
+bool is_http_error(beast::error_code error) {
+  return error && error.category() == http::make_error_code(http::error::bad_method).category();
+}
+
+Incoming incoming_of(http::request<http::string_body>& request) {
+  const auto text = [&](auto field) { return std::string(request[field]); };
+  Incoming incoming;
+  incoming.method = std::string(request.method_string());
+  incoming.target = std::string(request.target());
+  incoming.content_type = text(http::field::content_type);
+  incoming.authorization = text(http::field::authorization);
+  incoming.cookie = text(http::field::cookie);
+  incoming.origin = text(http::field::origin);
+  incoming.host = text(http::field::host);
+  incoming.if_match = text(http::field::if_match);
+  const auto named = [&](std::string_view name) {
+    return std::string(request[beast::string_view(name.data(), name.size())]);
+  };
+  incoming.idempotency_key = named(kIdempotencyHeader);
+  incoming.traceparent = named("traceparent");
+  incoming.fetch_site = named("sec-fetch-site");
+  incoming.body = std::move(request.body());
+  return incoming;
+}
+
+template <typename Stream>
+class HttpConnection final : public Connection,
+                             public std::enable_shared_from_this<HttpConnection<Stream>> {
+ public:
+  HttpConnection(Stream stream, const Serving& serving, Ended ended,
+                 std::shared_ptr<asio::ssl::context> tls)
+      : tls_(std::move(tls)),
+        stream_(std::move(stream)),
+        serving_(serving),
+        ended_(std::move(ended)),
+        peer_(peer_of(stream_)),
+        peer_uid_(uid_of(stream_)) {
+    serving_.application.metrics().connections(+1);
+  }
+  ~HttpConnection() override { serving_.application.metrics().connections(-1); }
+
+  void start() {
+    if constexpr (std::is_same_v<Stream, Tls>) {
+      lowest().expires_after(serving_.limits.tls_time);
+      stream_.async_handshake(asio::ssl::stream_base::server,
+                              [self = self()](beast::error_code error) {
+                                if (error) return self->close();
+                                self->read_head(self->serving_.limits.head_time);
+                              });
+    } else {
+      read_head(serving_.limits.head_time);
+    }
+  }
+
+  void stop() override {
+    stopping_ = true;
+    if (waiting_) close();
+    if (sink_) sink_->end();
+  }
+
+ private:
+  class StreamSink;
+
+  auto self() { return this->shared_from_this(); }
+  auto& lowest() { return beast::get_lowest_layer(stream_); }
+
+  // --- reading
+
+  void read_head(std::chrono::milliseconds within) {
+    parser_.emplace();
+    parser_->header_limit(static_cast<uint32_t>(serving_.limits.head_bytes));
+    parser_->body_limit(boost::none);  // known once the head is
+    waiting_ = buffer_.size() == 0;
+    lowest().expires_after(within);
+    http::async_read_header(stream_, buffer_, *parser_,
+                            [self = self()](beast::error_code error, size_t) {
+                              self->waiting_ = false;
+                              self->on_head(error);
+                            });
+  }
+
+  void on_head(beast::error_code error) {
+    if (error == http::error::end_of_stream || error == asio::error::eof) return close();
+    if (error == http::error::header_limit || error == http::error::buffer_overflow)
+      return refuse(431, "the request's headers are too large");
+    if (is_http_error(error) && error != http::error::partial_message)
+      return refuse(400, "this is no HTTP request: " + error.message());
+    if (error) return close();  // gone, or too slow: then the stream is closed already
+    started_ = std::chrono::steady_clock::now();
+    const auto& head = parser_->get();
+    if (const auto why = ambiguous(head, head.version())) return refuse(400, *why);
+    const size_t limit = Application::body_limit(
+        std::string_view(head.method_string().data(), head.method_string().size()),
+        std::string_view(head.target().data(), head.target().size()));
+    const auto length = parser_->content_length();
+    if (length && *length > limit)
+      return refuse(413, fmt::format("the body is larger than {} bytes", limit));
+    parser_->body_limit(limit);
+    if (beast::iequals(head[http::field::expect], "100-continue")) return invite_body();
+    read_body();
+  }
+
+  void invite_body() {
+    static constexpr std::string_view kGoOn = "HTTP/1.1 100 Continue\r\n\r\n";
+    asio::async_write(stream_, asio::buffer(kGoOn.data(), kGoOn.size()),
+                      [self = self()](beast::error_code error, size_t) {
+                        if (error) return self->close();
+                        self->read_body();
+                      });
+  }
+
+  void read_body() {
+    if (parser_->is_done()) return on_request();
+    lowest().expires_after(serving_.limits.body_time);
+    http::async_read(stream_, buffer_, *parser_, [self = self()](beast::error_code error, size_t) {
+      if (error == http::error::body_limit) return self->refuse(413, "the body is too large");
+      if (is_http_error(error) && error != http::error::partial_message)
+        return self->refuse(400, "the body is not framed as HTTP says: " + error.message());
+      if (error) return self->close();  // gone, or too slow: then the stream is closed already
+      self->on_request();
+    });
+  }
+
+  // --- answering
+
+  void on_request() {
+    lowest().expires_never();  // the answer takes what it takes
+    auto request = parser_->release();
+    keep_alive_ = request.keep_alive();
+    head_only_ = request.method() == http::verb::head;
+    incoming_ = incoming_of(request);
+    incoming_.peer = peer_;
+    incoming_.peer_uid = peer_uid_;
+    incoming_.tls = std::is_same_v<Stream, Tls>;
+    if (auto now = serving_.application.answer_now(incoming_)) return write(*std::move(now));
+    asio::post(serving_.workers, [self = self()] {
+      Outgoing answer = self->serving_.application.answer(self->incoming_);
+      asio::post(self->stream_.get_executor(),
+                 [self, answer = std::move(answer)]() mutable { self->write(std::move(answer)); });
+    });
+  }
+
+  // A request that never became one: answered, and the connection closed, because nobody knows
+  // where the next would begin.
+  void refuse(int status, std::string_view why) {
+    keep_alive_ = false;
+    head_only_ = false;
+    lingers_ = true;
+    started_ = std::chrono::steady_clock::now();
+    incoming_ = {};
+    incoming_.peer = peer_;
+    write(serving_.application.refused(status, why));
+  }
+
+  void write(Outgoing answer) {
+    outgoing_ = std::move(answer);
+    if (outgoing_.stream) return write_stream();
+    keep_alive_ = keep_alive_ && !stopping_;
+    prepare_head();
+    const std::string& body = outgoing_.body ? *outgoing_.body : kNoBody;
+    answer_.content_length(body.size());
+    if (!head_only_) answer_.body() = {body.data(), body.size()};
+    serializer_.emplace(answer_);
+    serializer_->split(false);
+    lowest().expires_after(serving_.limits.write_time);
+    const auto written = [self = self()](beast::error_code error, size_t) {
+      self->on_written(error);
+    };
+    if (head_only_)
+      http::async_write_header(stream_, *serializer_, written);
+    else
+      http::async_write(stream_, *serializer_, written);
+  }
+
+  void prepare_head() {
+    answer_ = {};
+    answer_.version(11);
+    answer_.result(static_cast<unsigned>(outgoing_.status));
+    answer_.set(http::field::content_type, outgoing_.content_type);
+    answer_.set(http::field::cache_control, "no-store");
+    answer_.set("x-content-type-options", "nosniff");
+    if (!outgoing_.request_id.empty())
+      answer_.set(beast::string_view(kRequestIdHeader.data(), kRequestIdHeader.size()),
+                  outgoing_.request_id);
+    if constexpr (std::is_same_v<Stream, Tls>)
+      answer_.set(http::field::strict_transport_security, "max-age=31536000");
+    for (const auto& [name, value] : outgoing_.headers) answer_.insert(name, value);
+    answer_.keep_alive(keep_alive_);
+  }
+
+  void on_written(beast::error_code error) {
+    serving_.application.answered(incoming_, outgoing_,
+                                  std::chrono::steady_clock::now() - started_);
+    outgoing_ = {};
+    serializer_.reset();
+    if (!error && lingers_) return linger();
+    if (error || !keep_alive_ || stopping_) return close();
+    read_head(buffer_.size() > 0 ? serving_.limits.head_time : serving_.limits.idle_time);
+  }
+
+  // --- streams of events: a head, then pieces as they come, until either side ends
+
+  void write_stream() {
+    keep_alive_ = false;
+    prepare_head();
+    empty_answer_ = http::response<http::empty_body>(answer_.base());
+    head_serializer_.emplace(empty_answer_);
+    lowest().expires_after(serving_.limits.write_time);
+    http::async_write_header(stream_, *head_serializer_,
+                             [self = self()](beast::error_code error, size_t) {
+                               if (error) return self->on_written(error);
+                               self->lowest().expires_never();
+                               self->sink_ = std::make_shared<StreamSink>(self);
+                               self->watch_for_end();
+                               auto begin = std::move(self->outgoing_.stream);
+                               asio::post(self->serving_.workers,
+                                          [self, begin = std::move(begin)] { begin(self->sink_); });
+                               if (self->stopping_) self->sink_->end();
+                             });
+  }
+
+  // A reader that goes away is noticed by the read that then fails.
+  void watch_for_end() {
+    stream_.async_read_some(buffer_.prepare(512), [self = self()](beast::error_code error, size_t) {
+      if (error) return self->sink_->end();
+      self->watch_for_end();  // what a client sends after its request is nothing to us
+    });
+  }
+
+  // Hands pieces from any thread to the connection's own, a bounded number ahead.
+  class StreamSink final : public EventSink, public std::enable_shared_from_this<StreamSink> {
+   public:
+    explicit StreamSink(std::shared_ptr<HttpConnection> connection)
+        : connection_(std::move(connection)) {}
+
+    bool send(std::shared_ptr<const std::string> bytes) override {
+      if (ended_ || waiting_ >= kMostWaiting) {
+        end();
+        return false;
+      }
+      ++waiting_;
+      asio::post(connection_->stream_.get_executor(),
+                 [self = this->shared_from_this(), bytes = std::move(bytes)]() mutable {
+                   self->queue_.push_back(std::move(bytes));
+                   if (self->queue_.size() == 1) self->write_next();
+                 });
+      return true;
+    }
+
+    void end() override {
+      if (ended_.exchange(true)) return;
+      asio::post(connection_->stream_.get_executor(), [self = this->shared_from_this()] {
+        if (self->queue_.empty()) self->finish({});
+      });
+    }
+
+   private:
+    static constexpr int kMostWaiting = 256;
+
+    void write_next() {
+      connection_->lowest().expires_after(connection_->serving_.limits.write_time);
+      asio::async_write(connection_->stream_, asio::buffer(*queue_.front()),
+                        [self = this->shared_from_this()](beast::error_code error, size_t) {
+                          self->queue_.pop_front();
+                          --self->waiting_;
+                          if (error) {
+                            self->ended_ = true;
+                            return self->finish(error);
+                          }
+                          self->connection_->lowest().expires_never();
+                          if (!self->queue_.empty()) return self->write_next();
+                          if (self->ended_) self->finish({});
+                        });
+    }
+
+    void finish(beast::error_code error) {
+      if (std::exchange(finished_, true)) return;
+      connection_->on_written(error);
+      connection_->sink_.reset();
+    }
+
+    std::shared_ptr<HttpConnection> connection_;
+    std::deque<std::shared_ptr<const std::string>> queue_;  // on the connection's thread
+    std::atomic<int> waiting_ = 0;
+    std::atomic<bool> ended_ = false;
+    bool finished_ = false;
+  };
+
+  // --- the end
+
+  // Closing a socket with unread bytes in it would take the answer from a client that still sends.
+  void linger() {
+    beast::error_code ignored;
+    if constexpr (!std::is_same_v<Stream, Tls>)
+      lowest().socket().shutdown(asio::socket_base::shutdown_send, ignored);
+    lowest().expires_after(kLinger);
+    read_away();
+  }
+
+  void read_away() {
+    buffer_.consume(buffer_.size());
+    stream_.async_read_some(buffer_.prepare(size_t{16} << 10),
+                            [self = self()](beast::error_code error, size_t) {
+                              if (error) return self->close();
+                              self->read_away();
+                            });
+  }
+
+  void close() {
+    if (std::exchange(closed_, true)) return;
+    beast::error_code ignored;
+    lowest().socket().shutdown(asio::socket_base::shutdown_send, ignored);
+    lowest().close();
+    ended_(this);
+  }
+
+  static inline const std::string kNoBody;
+  static constexpr std::chrono::milliseconds kLinger{1000};
+
+  std::shared_ptr<asio::ssl::context> tls_;  // outlives the stream, even when it was reloaded
+  Stream stream_;
+  const Serving& serving_;
+  Ended ended_;
+  std::string peer_;
+  std::optional<uid_t> peer_uid_;
+
+  beast::flat_buffer buffer_{size_t{128} << 10};
+  std::optional<http::request_parser<http::string_body>> parser_;
+  std::chrono::steady_clock::time_point started_;
+  Incoming incoming_;
+  Outgoing outgoing_;
+  Answer answer_;
+  std::optional<http::response_serializer<http::span_body<const char>>> serializer_;
+  http::response<http::empty_body> empty_answer_;
+  std::optional<http::response_serializer<http::empty_body>> head_serializer_;
+  std::shared_ptr<StreamSink> sink_;
+  bool lingers_ = false;
+  bool keep_alive_ = false;
+  bool head_only_ = false;
+  bool waiting_ = false;  // for the first byte of a request
+  bool stopping_ = false;
+  bool closed_ = false;
+};
+
+template <typename Stream>
+std::shared_ptr<Connection> started(Stream stream, const Serving& serving, Ended ended,
+                                    std::shared_ptr<asio::ssl::context> tls = nullptr) {
+  auto connection = std::make_shared<HttpConnection<Stream>>(std::move(stream), serving,
+                                                             std::move(ended), std::move(tls));
+  connection->start();
+  return connection;
+}
+
+}  // namespace
+
+std::shared_ptr<Connection> serve_tcp(asio::ip::tcp::socket socket, const Serving& serving,
+                                      Ended ended) {
+  boost::system::error_code ignored;
+  socket.set_option(asio::ip::tcp::no_delay(true), ignored);
+  return started(Tcp(std::move(socket)), serving, std::move(ended));
+}
+
+std::shared_ptr<Connection> serve_tls(asio::ip::tcp::socket socket,
+                                      std::shared_ptr<asio::ssl::context> tls,
+                                      const Serving& serving, Ended ended) {
+  boost::system::error_code ignored;
+  socket.set_option(asio::ip::tcp::no_delay(true), ignored);
+  Tls stream(Tcp(std::move(socket)), *tls);
+  return started(std::move(stream), serving, std::move(ended), std::move(tls));
+}
+
+std::shared_ptr<Connection> serve_unix(asio::local::stream_protocol::socket socket,
+                                       const Serving& serving, Ended ended) {
+  return started(Unix(std::move(socket)), serving, std::move(ended));
+}
+
+}  // namespace exa
