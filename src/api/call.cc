@@ -243,7 +243,7 @@ Result<Matched> match_route(std::span<const Route> table, Method method, std::st
   }
   if (allowed.empty())
     return fail(Code::not_found, fmt::format("there is nothing at {}", printable(path)));
-  Error error{Code::usage,
+  Error error{Code::method_not_allowed,
               fmt::format("{} does not take {}", printable(path), name(method)),
               {},
               "",
@@ -262,7 +262,14 @@ Result<Call> make_call(const Matched& matched, const Request& request) {
                  std::string(route.id),
                  request.idempotency_key,
                  "",
-                 false};
+                 false,
+                 route.if_match,
+                 request.if_match,
+                 request.requires_match && route.if_match};
+  if (!request.if_match.empty() && !route.if_match) {
+    // who sends it counts on it
+    problems.push_back({"If-Match", "means nothing here: nothing is replaced", ""});
+  }
   if (!request.idempotency_key.empty()) {
     call.caller.request_digest =
         sha256_hex(fmt::format("{} {}?{}\n{}", name(request.method), request.path,

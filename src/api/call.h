@@ -11,7 +11,8 @@ struct Matched {
   std::vector<std::pair<std::string, std::string>> path_args;  // decoded
 };
 
-// not_found for an unknown path; usage with the allowed methods for another method.
+// not_found for an unknown path; method_not_allowed for another method, with those that it takes as
+// alternatives.
 Result<Matched> match_route(std::span<const Route> table, Method method, std::string_view path);
 
 // All problems at once: unknown and missing arguments, wrong types, choices, and the row's own

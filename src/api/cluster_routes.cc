@@ -227,6 +227,7 @@ std::vector<Route> cluster_routes() {
                  "see discover.",
        .params = add_params(),
        .handler = add,
+       .reply = "Cluster",
        .check = check_add,
        .examples =
            {"exa cluster add here --kind host",
@@ -238,6 +239,7 @@ std::vector<Route> cluster_routes() {
        .action = "cluster:read",
        .summary = "List clusters with what was last seen",
        .handler = list,
+       .reply = "ClusterList",
        .examples = {"exa cluster list"}},
       {.id = "cluster.show",
        .path = "/api/v1/clusters/{name}",
@@ -248,6 +250,7 @@ std::vector<Route> cluster_routes() {
            {name_param(),
             {.name = "nodes", .kind = Kind::flag, .flag = "--nodes", .help = "every node as well"}},
        .handler = show,
+       .reply = "ClusterWithNodes",
        .examples = {"exa cluster show here"}},
       {.id = "cluster.discover",
        .method = Method::post,
@@ -265,6 +268,7 @@ std::vector<Route> cluster_routes() {
                    .help = "read this saved capture or tool output instead (- for standard input)"},
                   dry_run_param()},
        .handler = discover,
+       .reply = "DiscoveredCluster",
        .examples = {"exa cluster discover here"}},
       {.id = "cluster.capture",
        .path = "/api/v1/clusters/{name}/capture",
@@ -275,6 +279,7 @@ std::vector<Route> cluster_routes() {
                  "can be reproduced.",
        .params = {name_param()},
        .handler = capture,
+       .reply = "Capture",
        .examples = {"exa cluster capture here"}},
       {.id = "cluster.remove",
        .method = Method::del,
@@ -293,6 +298,8 @@ std::vector<Route> cluster_routes() {
                    .help = "why; required with --force, kept in the audit log"},
                   dry_run_param()},
        .handler = remove,
+       .reply = "RemovedCluster",
+       .if_match = true,
        .examples = {"exa cluster remove here --yes"}},
   };
 }

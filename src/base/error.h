@@ -22,6 +22,8 @@ enum class Code {
   conflict,
   in_use,
   stale,
+  match_needed,
+  method_not_allowed,
   unresolvable,
   blocked,
   confirmation_needed,

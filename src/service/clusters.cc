@@ -8,6 +8,7 @@
 #include "discover/readers.h"
 #include "hardware/inventory_json.h"
 #include "service/consumers.h"
+#include "service/entity_tag.h"
 #include "service/resolutions.h"
 #include "service/stored.h"
 
@@ -306,6 +307,7 @@ Result<Answer> show_cluster(Service& service, const std::string& cluster_name, b
     EXA_ASSIGN(const Cluster cluster, find_cluster(tx, cluster_name));
     Answer answer;
     EXA_ASSIGN(answer.body, cluster_json(tx, cluster, service.now()));
+    answer.etag = entity_tag_of(to_json(cluster));
     EXA_ASSIGN(const auto head, newest_snapshot(tx, cluster));
     if (!head) {
       answer.notices.push_back(fmt::format(
