@@ -159,6 +159,7 @@ std::vector<Route> project_routes() {
                   dry_run_param()},
        .handler = create,
        .reply = "NewProject",
+       .creates = true,
        .check = check_create,
        .examples = {"exa project create vision"}},
       {.id = "project.list",

@@ -19,6 +19,12 @@ Result<Matched> match_route(std::span<const Route> table, Method method, std::st
 // check.
 Result<Call> make_call(const Matched& matched, const Request& request);
 
+// A text (from a path, a query or a command line) as the JSON value of the argument's kind; a
+// number that is none stays a text, for make_call to name.
+json::value value_of_text(const Param& param, const std::string& text);
+// The default, typed. `param.fallback` is not empty.
+json::value fallback_of(const Param& param);
+
 std::string percent_encode(std::string_view text);
 Result<std::string> percent_decode(std::string_view text);
 

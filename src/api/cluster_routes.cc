@@ -228,6 +228,7 @@ std::vector<Route> cluster_routes() {
        .params = add_params(),
        .handler = add,
        .reply = "Cluster",
+       .creates = true,
        .check = check_add,
        .examples =
            {"exa cluster add here --kind host",

@@ -75,6 +75,7 @@ std::vector<Route> consumer_routes() {
             dry_run_param()},
        .handler = use,
        .reply = "NewConsumer",
+       .creates = true,
        .examples = {"exa hardware profile use small --for workbench --as my-notebook"}},
       {.id = "hardware_profile.release",
        .method = Method::del,

@@ -279,6 +279,7 @@ std::vector<Route> placement_routes() {
                                 .help = "MIG instances inside a cluster, e.g. 1g.10gb"}}),
        .handler = place,
        .reply = "Placement",
+       .creates = true,
        .examples = {"exa hardware place train --accelerator amd --engine vllm --target hpc",
                     "exa hardware place train --gpus 2 --reserve --ttl 4h"}},
       {.id = "placement.burst",
@@ -300,6 +301,7 @@ std::vector<Route> placement_routes() {
                                      lifetime_param("how long a lease holds")}),
        .handler = burst,
        .reply = "Placement",
+       .creates = true,
        .examples = {"exa hardware burst train --accelerator nvidia --residency eu-only "
                     "--allow-burst"}},
       {.id = "placement.decisions",

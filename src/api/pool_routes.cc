@@ -194,6 +194,7 @@ std::vector<Route> pool_routes() {
        .params = pool_params(),
        .handler = add,
        .reply = "ChangedPool",
+       .creates = true,
        .if_match = true,
        .check = check_pool,
        .examples = {"exa hardware add-pool hpc-nvidia --target hpc --accelerator nvidia --count 8 "
@@ -292,6 +293,7 @@ std::vector<Route> pool_routes() {
                   dry_run_param()},
        .handler = engine_add,
        .reply = "Engine",
+       .creates = true,
        .if_match = true,
        .examples = {"exa hardware engine add tensorrt-llm --backends cuda"}},
       {.id = "engine.remove",

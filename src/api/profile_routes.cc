@@ -310,6 +310,7 @@ std::vector<Route> profile_routes() {
        .params = set_params(),
        .handler = set,
        .reply = "HardwareProfile",
+       .creates = true,
        .check = check_set,
        .examples =
            {"exa hardware profile set train-2gpu-a100 --accelerator-family nvidia --gpu 2 --cpu 8 "

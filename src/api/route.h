@@ -110,6 +110,7 @@ struct Route {
   std::vector<Param> params;
   Handler handler = nullptr;
   std::string_view reply;  // schema of its answer (schema.h)
+  bool creates = false;    // answers 201 where something came to be
   bool if_match = false;   // replaces or removes what others may have changed: takes If-Match
   Check check = nullptr;
   std::vector<std::string_view> examples;  // command lines, shown in help and run by the tests
