@@ -22,8 +22,6 @@ enum class Code {
   conflict,
   in_use,
   stale,
-  match_needed,
-  method_not_allowed,
   unresolvable,
   blocked,
   confirmation_needed,
@@ -39,6 +37,8 @@ enum class Code {
   unreachable,
   fail_on,
   interrupted,
+  match_needed,
+  method_not_allowed,
 };
 
 struct CodeInfo {
