@@ -65,7 +65,7 @@ std::vector<Asked> good_requests() {
       {"cluster.add", {{"name", "gone"}, {"kind", "host"}}},
       {"cluster.list", {}},
       {"cluster.discover", {{"name", "hpc"}}},
-      {"cluster.discover", {{"name", "gone"}, {"from", capture}}},
+      {"cluster.discover", {{"name", "hpc"}, {"from", capture}}},
       {"cluster.capture", {{"name", "hpc"}}},
       {"cluster.show", {{"name", "hpc"}}},
       {"cluster.show", {{"name", "hpc"}, {"nodes", true}}},
@@ -129,7 +129,7 @@ std::vector<Asked> good_requests() {
       {"placement.place", {{"name", "huge"}, {"gpus", 500}, {"explain", true}}},
       {"placement.place", {{"name", "half"}, {"fraction", 0.5}, {"reserve", true}}},
       {"placement.place", {{"name", "in"}, {"gpus", 1}, {"cluster", "hpc"}, {"explain", true}}},
-      {"placement.place", {{"name", "in"}, {"gpus", 99}, {"cluster", "hpc"}}},
+      {"placement.place", {{"name", "in"}, {"gpus", 64}, {"cluster", "hpc"}}},
       {"placement.burst",
        {{"name", "out"},
         {"accelerator", "amd"},
@@ -208,8 +208,7 @@ class Contract : public testing::Test {
     const auto body = parse_json(reply.body, "reply", tool_output_limits());
     ASSERT_TRUE(body) << route.id;
     EXPECT_EQ(problems_of(schema->name, *body), "") << route.id;
-    EXPECT_EQ(!bad && !reply.etag.empty(), !reply.etag.empty());
-    if (!reply.etag.empty()) EXPECT_TRUE(carries_etag(routes(), route)) << route.id;
+    EXPECT_TRUE(reply.etag.empty() || carries_etag(routes(), route)) << route.id;
   }
 
   TestExa exa_;
@@ -236,7 +235,7 @@ TEST_F(Contract, EveryRefusalIsADescribedProblem) {
     json::object args;
     for (const Param& param : route.params)
       if (param.in == In::path || param.required)
-        args[param.name] = param.choices.empty() ? json::value("absent") : param.choices[0];
+        args[param.name] = param.choices.empty() ? std::string_view("absent") : param.choices[0];
     holds(route, exa_.call(route.id, args), std::string(route.id) + " of what is not there");
     Request request = build_request(route, args);
     request.request_id = "r-1";
@@ -291,7 +290,8 @@ TEST(ReplySchemas, EveryRowNamesOneAndEveryOneIsNamed) {
   for (const ReplySchema& row : reply_schemas()) {
     EXPECT_NE(used.find(fmt::format("#/components/schemas/{}\"", row.name)), std::string::npos)
         << row.name << " is nobody's";
-    if (!row.example.is_null()) EXPECT_EQ(problems_of(row.name, row.example), "") << row.name;
+    if (row.example.is_null()) continue;
+    EXPECT_EQ(problems_of(row.name, row.example), "") << row.name;
   }
 }
 

@@ -50,9 +50,9 @@ TEST(OpenApi, EveryRowIsAnOperationWithItsCommandTierAndAction) {
   for (const Route& route : routes()) {
     const json::object& operation =
         document.at("paths").at(route.path).at(lower(name(route.method))).as_object();
-    EXPECT_EQ(operation.at("operationId"), route.id);
-    EXPECT_EQ(operation.at("x-exa-tier"), name(route.tier));
-    EXPECT_EQ(operation.at("x-exa-action"), route.action);
+    EXPECT_EQ(operation.at("operationId").as_string(), route.id);
+    EXPECT_EQ(operation.at("x-exa-tier").as_string(), name(route.tier));
+    EXPECT_EQ(operation.at("x-exa-action").as_string(), route.action);
     if (const json::value* body = operation.if_contains("requestBody")) {
       EXPECT_EQ(body->at("content").at("application/json").at("schema").at("additionalProperties"),
                 false);

@@ -81,7 +81,7 @@ json::object ask() {
 
 json::object verdict() {
   return object({{"field", text()},
-                 {"claimed", text()},
+                 {"claimed", either({text(), number()})},
                  {"verdict", word(Match::not_reported)},
                  {"observed", maybe(text())}});
 }

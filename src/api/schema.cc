@@ -104,7 +104,9 @@ json::object ref(std::string_view name) {
 
 json::object maybe(json::object of) {
   json::value* type = of.if_contains("type");
-  if (type == nullptr || !type->is_string()) return either({std::move(of), null()});
+  // a format is of texts alone, which not every validator knows
+  if (type == nullptr || !type->is_string() || of.contains("format"))
+    return either({std::move(of), null()});
   *type = json::array{*type, "null"};
   if (json::value* words = of.if_contains("enum")) words->as_array().emplace_back(nullptr);
   return of;
