@@ -46,12 +46,20 @@ Result<Reply> regions(Service& service, const Call& call) {
   return reply_of(list_regions(service, call.text("jurisdiction")));
 }
 
+Result<Reply> one_region(Service& service, const Call& call) {
+  return reply_of(show_region(service, call.text("region")));
+}
+
 Result<Reply> region(Service& service, const Call& call) {
   return reply_of(set_region(service, call.caller, call.text("region"), call.text("jurisdiction")));
 }
 
 Result<Reply> region_back(Service& service, const Call& call) {
   return reply_of(set_region(service, call.caller, call.text("region"), ""));
+}
+
+Result<Reply> show_label(Service& service, const Call& call) {
+  return reply_of(show_project_label(service, call.text("name")));
 }
 
 Result<Reply> label(Service& service, const Call& call) {
@@ -79,6 +87,7 @@ std::vector<Route> burst_routes() {
        .action = "burst:read",
        .summary = "Show what may go to the cloud",
        .handler = policy,
+       .reply = "BurstPolicy",
        .examples = {"exa hardware burst policy get"}},
       {.id = "burst_policy.set",
        .method = Method::put,
@@ -119,6 +128,8 @@ std::vector<Route> burst_routes() {
                    .help = "lift every --narrow"},
                   dry_run_param()},
        .handler = set_policy,
+       .reply = "BurstPolicy",
+       .if_match = true,
        .examples = {"exa hardware burst policy set --narrow \"open=eu|uk\""}},
       {.id = "region.list",
        .path = "/api/v1/regions",
@@ -129,7 +140,17 @@ std::vector<Route> burst_routes() {
                    .flag = "--jurisdiction",
                    .help = "only those of this one, e.g. eu"}},
        .handler = regions,
+       .reply = "RegionList",
        .examples = {"exa hardware regions --jurisdiction eu"}},
+      {.id = "region.show",
+       .path = "/api/v1/regions/{region}",
+       .command = "hardware region show",
+       .action = "burst:read",
+       .summary = "Show in which jurisdiction a region lies",
+       .params = {region_param()},
+       .handler = one_region,
+       .reply = "Region",
+       .examples = {"exa hardware region show eu-west-1"}},
       {.id = "region.set",
        .method = Method::put,
        .path = "/api/v1/regions/{region}",
@@ -145,6 +166,8 @@ std::vector<Route> burst_routes() {
                    .required = true},
                   dry_run_param()},
        .handler = region,
+       .reply = "Region",
+       .if_match = true,
        .examples = {"exa hardware region set frankfurt-basement --jurisdiction eu"}},
       {.id = "region.unset",
        .method = Method::del,
@@ -155,7 +178,22 @@ std::vector<Route> burst_routes() {
        .summary = "Go back to the shipped jurisdiction of a region",
        .params = {region_param(), dry_run_param()},
        .handler = region_back,
+       .reply = "Region",
+       .if_match = true,
        .examples = {"exa hardware region unset frankfurt-basement"}},
+      {.id = "project.residency_show",
+       .path = "/api/v1/projects/{name}/residency",
+       .command = "project residency show",
+       .action = "burst:read",
+       .summary = "Show how a project's data is labelled",
+       .params = {{.name = "name",
+                   .in = In::path,
+                   .help = "the project",
+                   .required = true,
+                   .completes = "project"}},
+       .handler = show_label,
+       .reply = "ProjectResidency",
+       .examples = {"exa project residency show default"}},
       {.id = "project.residency",
        .method = Method::put,
        .path = "/api/v1/projects/{name}/residency",
@@ -181,6 +219,8 @@ std::vector<Route> burst_routes() {
                    .help = "take the label off"},
                   dry_run_param()},
        .handler = label,
+       .reply = "ProjectResidency",
+       .if_match = true,
        .examples = {"exa project residency default --class eu-only"}},
   };
 }

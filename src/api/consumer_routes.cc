@@ -40,6 +40,7 @@ std::vector<Route> consumer_routes() {
                    .completes = "profile"},
                   project_param()},
        .handler = in_use,
+       .reply = "ConsumerList",
        .examples = {"exa hardware profile in-use"}},
       {.id = "hardware_profile.use",
        .method = Method::post,
@@ -73,6 +74,8 @@ std::vector<Route> consumer_routes() {
             project_param(),
             dry_run_param()},
        .handler = use,
+       .reply = "NewConsumer",
+       .creates = true,
        .examples = {"exa hardware profile use small --for workbench --as my-notebook"}},
       {.id = "hardware_profile.release",
        .method = Method::del,
@@ -92,6 +95,7 @@ std::vector<Route> consumer_routes() {
                   project_param(),
                   dry_run_param()},
        .handler = release,
+       .reply = "ReleasedConsumer",
        .examples = {"exa hardware profile release my-notebook --for workbench"}},
   };
 }

@@ -64,6 +64,8 @@ struct Request {
   std::vector<std::pair<std::string, std::string>> query;  // decoded
   std::string body;                                        // JSON or empty
   std::string idempotency_key;
+  std::string if_match;         // the header If-Match as it came; empty: none
+  bool requires_match = false;  // the transport wants it where a row takes it (428 without)
   Principal principal;
   std::string origin;  // host and process, or address: for the audit log
   std::string request_id;
@@ -75,6 +77,7 @@ struct Reply {
   std::string content_type = "application/json";
   int exit_code = 0;  // of the command: 6 for an unresolvable answer, 1 for a diff with differences
   std::vector<std::string> notices;  // for people, on stderr: "label candidate was dropped"
+  std::string etag;  // of the document that this answer shows, quoted; empty: it has none
 };
 
 // Checked arguments of one call: path, query and body merged under their names, types checked
@@ -106,6 +109,9 @@ struct Route {
   std::string_view detail;   // a paragraph for --help, man page and API text; may be empty
   std::vector<Param> params;
   Handler handler = nullptr;
+  std::string_view reply;  // schema of its answer (schema.h)
+  bool creates = false;    // answers 201 where something came to be
+  bool if_match = false;   // replaces or removes what others may have changed: takes If-Match
   Check check = nullptr;
   std::vector<std::string_view> examples;  // command lines, shown in help and run by the tests
   int error_exit = 0;  // how the command ends on any error; 0: by the error's code

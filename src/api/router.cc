@@ -98,11 +98,7 @@ Error error_of(const Reply& reply) {
 Reply Router::handle(const Request& request) {
   try {
     const auto matched = match_route(routes(), request.method, request.path);
-    if (!matched) {
-      Reply reply = reply_of(matched.error(), request.request_id);
-      if (!matched.error().alternatives.empty()) reply.status = 405;
-      return reply;
-    }
+    if (!matched) return reply_of(matched.error(), request.request_id);
     Result<Reply> reply = run(service_, *matched, request);
     if (reply) return *std::move(reply);
     const Route& route = *matched->route;

@@ -106,6 +106,7 @@ Reply reply_of(Answer answer) {
   reply.status = answer.status;
   reply.exit_code = answer.exit_code;
   reply.notices = std::move(answer.notices);
+  reply.etag = std::move(answer.etag);
   if (answer.text) {
     reply.content_type = "application/jsonl";
     reply.body = *std::move(answer.text);

@@ -75,6 +75,7 @@ Route sum_route(std::string_view id, std::string_view path, std::string_view com
               "taken. What is unknown stays unknown and is never 0.",
           .params = sum_params(by),
           .handler = sums,
+          .reply = "UsageSumList",
           .examples = std::move(examples)};
 }
 
@@ -101,6 +102,7 @@ std::vector<Route> usage_routes() {
                    .help = "of every project"},
                   project_param()},
        .handler = records,
+       .reply = "UsageRecordList",
        .examples = {"exa finops records -o csv"}},
   };
 }

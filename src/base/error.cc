@@ -19,6 +19,9 @@ constexpr std::array kCodes = {
     CodeInfo{Code::usage, "usage", 2, 400, "The command or request cannot be understood",
              "A flag, argument or path is unknown, missing or given twice. Nothing was run. The "
              "message names the nearest spelling; `exa COMMAND --help` lists what there is."},
+    CodeInfo{Code::method_not_allowed, "method_not_allowed", 2, 405,
+             "The path does not take this method",
+             "There is such a path, but not for this method. The answer names those it takes."},
     CodeInfo{
         Code::invalid_input, "invalid_input", 2, 422, "The input breaks a rule",
         "Every problem is listed with its place. Nothing was changed. Correct them all and run "
@@ -40,6 +43,10 @@ constexpr std::array kCodes = {
         "each. Retire it instead (`exa hardware profile deprecate`), or use --force --reason."},
     CodeInfo{Code::stale, "stale", 5, 412, "It changed since you read it",
              "Someone changed it in between. Read it again, then repeat the change."},
+    CodeInfo{Code::match_needed, "match_needed", 5, 428, "Say which state you are changing",
+             "Over HTTP, what replaces or removes a thing that others may have changed names the "
+             "state that it was read in: the ETag of the read, as If-Match. `If-Match: *` changes "
+             "whatever is there."},
     CodeInfo{Code::unresolvable, "unresolvable", 6, 409, "The target can never hold this shape",
              "The shape asks more than the usable nodes of the target have in total. The message "
              "names each dimension with what was asked and what there is."},

@@ -37,6 +37,8 @@ enum class Code {
   unreachable,
   fail_on,
   interrupted,
+  match_needed,
+  method_not_allowed,
 };
 
 struct CodeInfo {

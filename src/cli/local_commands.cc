@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "api/openapi.h"
 #include "base/text.h"
 #include "base/yaml.h"
 #include "cli/complete.h"
@@ -118,6 +119,10 @@ Result<std::string> help_error(const LocalCall& call) {
                      code->exit_code, code->http_status, code->explain);
 }
 
+Result<std::string> openapi_document(const LocalCall&) {
+  return to_pretty_text(openapi(routes()));
+}
+
 Result<std::string> version(const LocalCall& call) {
   if (wants_prose(call)) return fmt::format("exa {}\n", EXA_VERSION);
   return in_format(call, json::object{{"name", "exa"}, {"version", EXA_VERSION}});
@@ -129,8 +134,10 @@ struct LocalCommand {
 };
 
 constexpr LocalCommand kAnswers[] = {
-    {"local.completion", completion}, {"local.man", man},     {"local.commands", commands},
-    {"local.help_error", help_error}, {"local.serve", serve}, {"local.version", version}};
+    {"local.completion", completion},    {"local.man", man},
+    {"local.commands", commands},        {"local.help_error", help_error},
+    {"local.openapi", openapi_document}, {"local.serve", serve},
+    {"local.version", version}};
 
 std::vector<Route> rows() {
   return {
@@ -158,6 +165,12 @@ std::vector<Route> rows() {
        .summary = "Explain the error codes, or one of them",
        .params = {{.name = "code", .help = "the code", .completes = "error"}},
        .examples = {"exa help error in_use"}},
+      {.id = "local.openapi",
+       .command = "openapi",
+       .summary = "Print the API as an OpenAPI 3.1 document",
+       .detail =
+           "What a server gives at /openapi.json: every route with what it takes and answers.",
+       .examples = {"exa openapi"}},
       serve_row(),
       {.id = "local.version",
        .command = "version",

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "api/api_page.h"
 #include "api/call.h"
 #include "api/http_form.h"
+#include "api/openapi.h"
 #include "service/service.h"
 
 namespace exa {
@@ -49,6 +51,7 @@ Outgoing outgoing_of(Reply reply) {
     outgoing.headers.emplace_back(kExitCodeHeader, std::to_string(reply.exit_code));
   for (const std::string& notice : reply.notices)
     outgoing.headers.emplace_back(kNoticeHeader, percent_encode(notice));
+  if (!reply.etag.empty()) outgoing.headers.emplace_back("etag", reply.etag);
   return outgoing;
 }
 
@@ -97,6 +100,27 @@ Outgoing Application::ready() {
   return plain(503, "readyz", fmt::format("not ready: {}\n", not_ready_));
 }
 
+// What the API is, for machines and for people; public, as it is in the manual.
+std::optional<Outgoing> Application::description(std::string_view target) {
+  static const auto document =
+      std::make_shared<const std::string>(to_pretty_text(openapi(routes())));
+  static const auto page = std::make_shared<const std::string>(api_page(routes(), ""));
+  Outgoing outgoing;
+  if (target == "/openapi.json") {
+    outgoing.route = "openapi";
+    outgoing.body = document;
+    return outgoing;
+  }
+  if (target != "/api") return std::nullopt;
+  outgoing.route = "api_page";
+  outgoing.content_type = "text/html; charset=utf-8";
+  outgoing.headers.emplace_back("content-security-policy",
+                                "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; "
+                                "form-action 'none'; frame-ancestors 'none'");
+  outgoing.body = page;
+  return outgoing;
+}
+
 Outgoing Application::scraped() const {
   return plain(200, "metrics", parts_.metrics.text(), "text/plain; version=0.0.4; charset=utf-8");
 }
@@ -104,6 +128,7 @@ Outgoing Application::scraped() const {
 std::optional<Outgoing> Application::answer_now(const Incoming& incoming) {
   if (!reads(incoming.method)) return std::nullopt;
   if (incoming.target == "/healthz") return plain(200, "healthz", "ok\n");
+  if (auto page = description(incoming.target)) return page;
   if (!parts_.service.store().only_writer()) return std::nullopt;
   const auto principal = parts_.authenticate(incoming);
   if (!principal) return std::nullopt;
@@ -159,6 +184,8 @@ Outgoing Application::from_router(const Incoming& incoming, const std::string& i
   request.query = std::move(target->query);
   request.body = incoming.body;
   request.idempotency_key = incoming.idempotency_key;
+  request.if_match = incoming.if_match;
+  request.requires_match = true;
   request.principal = principal;
   request.origin = incoming.peer;
   request.request_id = id;

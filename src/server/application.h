@@ -45,6 +45,7 @@ class Application {
 
  private:
   Outgoing ready();
+  static std::optional<Outgoing> description(std::string_view target);
   Outgoing scraped() const;
   Outgoing from_router(const Incoming& incoming, const std::string& id, const Principal& principal);
   static void note_trace(const Incoming& incoming, Outgoing& outgoing);

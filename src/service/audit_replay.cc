@@ -94,6 +94,10 @@ void replay_cluster(ReplayedState& state, const AuditEntry& entry) {
     named.back().removed_at = detail(entry, "at");
   } else if (entry.action == "cluster.discover") {
     state.snapshots[detail(entry, "snapshot")] = entry.after_digest;
+    const json::value* dropped = find(entry.details, "dropped_snapshots");
+    if (dropped == nullptr || !dropped->is_array()) return;
+    for (const json::value& id : dropped->get_array())
+      if (id.is_string()) state.snapshots.erase(std::string(id.get_string()));
   }
 }
 

@@ -21,6 +21,9 @@ struct Caller {
   std::string
       request_digest;  // of method, path, query and body: the same key means the same request
   bool dry_run = false;
+  bool takes_match = false;     // the route takes If-Match: the answer carries the tag of after
+  std::string if_match;         // entity tags that the thing changed must have; empty: any
+  bool requires_match = false;  // `if_match` must be given to change what is there
 };
 
 }  // namespace exa

@@ -6,7 +6,9 @@
 
 #include "base/json_or_null.h"
 #include "base/plural.h"
+#include "base/text.h"
 #include "service/clusters.h"
+#include "service/entity_tag.h"
 #include "service/leases.h"
 #include "service/placement_rows.h"
 
@@ -158,6 +160,7 @@ Result<Answer> show_pool(Service& service, const std::string& name) {
     }
     Answer answer;
     EXA_ASSIGN(answer.body, one_pool_json(tx, stored, now));
+    answer.etag = entity_tag_of(to_json(stored.pool));
     answer.body["nodes"] = std::move(nodes);
     answer.body["leases"] = std::move(leases);
     return answer;
@@ -231,6 +234,26 @@ Result<Answer> list_engines(Service& service) {
     for (const Engine& engine : table.engines) items.emplace_back(to_json(engine));
     Answer answer;
     answer.body = {{"items", std::move(items)}, {"next_cursor", nullptr}};
+    return answer;
+  });
+}
+
+Result<Answer> show_engine(Service& service, const std::string& name) {
+  return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
+    EXA_ASSIGN(const EngineTable table, load_engines(tx));
+    const Engine* engine = find_engine(table, name);
+    if (engine == nullptr) {
+      std::vector<std::string> names;
+      for (const Engine& one : table.engines) names.push_back(one.name);
+      return fail({Code::not_found,
+                   fmt::format("there is no engine \"{}\"", printable(name)),
+                   {},
+                   "exa hardware engines",
+                   close_matches(name, names)});
+    }
+    Answer answer;
+    answer.body = to_json(*engine);
+    answer.etag = entity_tag_of(answer.body);
     return answer;
   });
 }

@@ -18,6 +18,7 @@ Result<Answer> remove_pool(Service& service, const Caller& caller, const std::st
                            bool force, const std::string& reason);
 
 Result<Answer> list_engines(Service& service);
+Result<Answer> show_engine(Service& service, const std::string& name);
 Result<Answer> add_engine(Service& service, const Caller& caller, const std::string& name,
                           std::vector<std::string> backends);
 Result<Answer> remove_engine(Service& service, const Caller& caller, const std::string& name);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "audit/digest.h"
+#include "service/entity_tag.h"
 #include "service/stored.h"
 
 namespace exa {
@@ -58,6 +59,16 @@ AuditEntry refused_entry(const Caller& caller, Time now, const json::object& arg
   return entry;
 }
 
+// The change, if what it found is what the caller had read. Its own refusals come first, as RFC
+// 9110 §13.2.1 wants it; the transaction dies with the error.
+Result<Answer> matched_change(const Caller& caller, const Service::Change& change, Transaction& tx,
+                              Deed& deed) {
+  EXA_ASSIGN(Answer answer, change(tx, deed));
+  EXA_TRY(check_match(caller.if_match, caller.requires_match, deed.before));
+  if (caller.takes_match && deed.after) answer.etag = entity_tag_of(*deed.after);
+  return answer;
+}
+
 bool store_can_record(Code code) {
   switch (code) {
     case Code::store_unwritable:
@@ -82,7 +93,7 @@ Result<Answer> Service::mutate(const Caller& caller, const Change& change) {
   Deed deed;
   if (caller.dry_run) {
     EXA_TRY(store_.rehearse([&](Transaction& tx) -> Result<void> {
-      EXA_ASSIGN(answer, change(tx, deed));
+      EXA_ASSIGN(answer, matched_change(caller, change, tx, deed));
       return {};
     }));
     return *std::move(answer);
@@ -95,7 +106,7 @@ Result<Answer> Service::mutate(const Caller& caller, const Change& change) {
         EXA_ASSIGN(answer, replayed(tx, caller));
         replay = answer.has_value();
         if (replay) return {};
-        EXA_ASSIGN(answer, change(tx, deed));
+        EXA_ASSIGN(answer, matched_change(caller, change, tx, deed));
         EXA_TRY(trail_.append(tx, done_entry(caller, now(), deed)));
         return keep_for_replay(tx, caller, *answer);
       },

@@ -29,6 +29,7 @@ struct Answer {
   int exit_code = 0;
   std::vector<std::string> notices;
   std::optional<std::string> text;  // instead of `body`: JSON lines
+  std::string etag;                 // of the document that it shows; empty: it has none
 };
 
 // What a change was about, for its audit entry. The use case fills it in as it learns it.
@@ -55,7 +56,9 @@ class Service {
   using Change = std::function<Result<Answer>(Transaction&, Deed&)>;
 
   // Runs `change` in one transaction with its audit entry and idempotency record; with
-  // caller.dry_run nothing is kept. Refusals are recorded by record_refusal, in the router.
+  // caller.dry_run nothing is kept. caller.if_match is held against what the change found
+  // (deed.before) in that transaction: stale, or match_needed where it must be given and is not.
+  // Refusals are recorded by record_refusal, in the router.
   Result<Answer> mutate(const Caller& caller, const Change& change);
 
   // Takes the log as it is found for the log from now on, and says so in an entry: the only change
