@@ -37,6 +37,7 @@ enum class Code {
   unreachable,
   fail_on,
   interrupted,
+  too_many_requests,
 };
 
 struct CodeInfo {
