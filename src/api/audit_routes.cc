@@ -49,8 +49,8 @@ Result<Reply> create(Service& service, const Call& call) {
   return reply_of(create_project(service, call.caller, call.text("name")));
 }
 
-Result<Reply> projects(Service& service, const Call&) {
-  return reply_of(list_projects(service));
+Result<Reply> projects(Service& service, const Call& call) {
+  return reply_of(list_projects(service, call.caller));
 }
 
 std::vector<Problem> check_create(const json::object& args) {
@@ -153,7 +153,7 @@ std::vector<Route> project_routes() {
        .path = "/api/v1/projects/{name}",
        .command = "project create",
        .tier = Tier::mutating,
-       .action = "project:write",
+       .action = "project:create",
        .summary = "Create a project",
        .params = {{.name = "name", .in = In::path, .help = "name of the project", .required = true},
                   dry_run_param()},

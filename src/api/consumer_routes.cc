@@ -8,7 +8,8 @@ namespace {
 const std::vector<std::string_view> kUses = {"workbench", "training", "serving"};
 
 Result<Reply> in_use(Service& service, const Call& call) {
-  return reply_of(profiles_in_use(service, call.text("project"), call.text("profile")));
+  return reply_of(
+      profiles_in_use(service, call.caller, call.text("project"), call.text("profile")));
 }
 
 Result<Reply> use(Service& service, const Call& call) {

@@ -29,5 +29,8 @@ std::vector<Route> placement_routes();
 std::vector<Route> burst_routes();
 std::vector<Route> usage_routes();
 std::vector<Route> simulation_routes();
+std::vector<Route> account_routes();
+std::vector<Route> token_routes();
+std::vector<Route> member_routes();
 
 }  // namespace exa

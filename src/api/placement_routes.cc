@@ -99,7 +99,7 @@ Result<Reply> decisions(Service& service, const Call& call) {
 }
 
 Result<Reply> decision(Service& service, const Call& call) {
-  return reply_of(show_decision(service, call.text("id")));
+  return reply_of(show_decision(service, call.caller, call.text("id")));
 }
 
 Result<Reply> bursts(Service& service, const Call& call) {
@@ -229,6 +229,7 @@ Param reserve_param() {
 
 constexpr std::string_view kRead = "placement:read";
 constexpr std::string_view kWrite = "placement:write";
+constexpr std::string_view kPlan = "placement:plan";
 
 }  // namespace
 
@@ -239,7 +240,8 @@ std::vector<Route> placement_routes() {
        .path = "/api/v1/placements",
        .command = "hardware place",
        .tier = Tier::mutating,
-       .action = kWrite,
+       .action = kPlan,
+       .action_with = {"reserve", kWrite},
        .summary = "Say where a workload should run, why there and why not elsewhere",
        .detail = "The decision is kept with every candidate. Exit code 6: no pool can take it "
                  "(now, or ever: the answer says which); 7: policy forbids every pool that could.",
@@ -317,6 +319,7 @@ std::vector<Route> placement_routes() {
        .path = "/api/v1/decisions/{id}",
        .command = "hardware decisions show",
        .action = kRead,
+       .project_from = kOfObject,
        .summary = "Show a decision with every candidate, its prices as they were",
        .params = {id_param("id of the decision", "")},
        .handler = decision,
@@ -351,6 +354,7 @@ std::vector<Route> placement_routes() {
        .command = "hardware lease release",
        .tier = Tier::mutating,
        .action = kWrite,
+       .project_from = kOfObject,
        .summary = "Give the devices of a lease back",
        .params = {id_param("id of the lease", "lease"), dry_run_param()},
        .handler = release,
@@ -361,6 +365,7 @@ std::vector<Route> placement_routes() {
        .command = "hardware lease renew",
        .tier = Tier::mutating,
        .action = kWrite,
+       .project_from = kOfObject,
        .summary = "Hold the devices of a lease on, from now",
        .params = {id_param("id of the lease", "lease"),
                   lifetime_param("how long it holds from now"), dry_run_param()},

@@ -34,7 +34,7 @@ Result<Reply> list(Service& service, const Call&) {
 }
 
 Result<Reply> show(Service& service, const Call& call) {
-  return reply_of(show_pool(service, call.text("name")));
+  return reply_of(show_pool(service, call.caller, call.text("name")));
 }
 
 Result<Reply> drain(Service& service, const Call& call) {

@@ -7,6 +7,7 @@
 #include "profile/validate.h"
 #include "service/profiles.h"
 #include "service/resolutions.h"
+#include "service/sharing.h"
 
 namespace exa {
 namespace {
@@ -113,6 +114,16 @@ std::vector<std::string> texts_arg(const Call& call, std::string_view key) {
   return texts;
 }
 
+// What another project shares is used, never changed.
+Result<void> of_this_project(const ProfileRef& ref, std::string_view where) {
+  if (!ref.project) return {};
+  return fail(invalid("profile", {{std::string(where),
+                                   fmt::format("names a profile of project {}, which is changed "
+                                               "there: --project {}",
+                                               *ref.project, *ref.project),
+                                   ""}}));
+}
+
 // ---- handlers ----------------------------------------------------------------------------------
 
 Result<Reply> set(Service& service, const Call& call) {
@@ -123,16 +134,17 @@ Result<Reply> set(Service& service, const Call& call) {
 }
 
 Result<Reply> list(Service& service, const Call& call) {
-  constexpr std::string_view kList = "profiles";
+  const std::string_view list_name = call.flag("shared") ? "shared-profiles" : "profiles";
   ListProfiles what;
   what.page = {call.text("project"), "", call.integer("limit", 50)};
   if (call.has("cursor")) {
-    EXA_ASSIGN(what.page.after, place_of_cursor(kList, call.text("cursor")));
+    EXA_ASSIGN(what.page.after, place_of_cursor(list_name, call.text("cursor")));
   }
   // `any` as a filter means those that list it or any: the same rule
   what.applicability = surface_arg(call, "applicability");
-  EXA_ASSIGN(Answer page, list_profiles(service, what));
-  close_cursor(page.body, kList);
+  EXA_ASSIGN(Answer page, call.flag("shared") ? list_shared_profiles(service, what.page)
+                                              : list_profiles(service, what));
+  close_cursor(page.body, list_name);
   return reply_of(std::move(page));
 }
 
@@ -161,6 +173,7 @@ Result<Reply> resolve(Service& service, const Call& call) {
 
 Result<Reply> remove(Service& service, const Call& call) {
   EXA_ASSIGN(const ProfileRef ref, combine_reference(call.text("name"), version_arg(call), ""));
+  EXA_TRY(of_this_project(ref, "/name"));
   if (ref.label) {
     return fail(
         invalid("delete", {{"/name", "names a label; delete takes a name or name@version", ""}}));
@@ -178,7 +191,7 @@ Result<Reply> label(Service& service, const Call& call) {
 
 Result<Reply> history(Service& service, const Call& call) {
   EXA_ASSIGN(const ProfileRef ref, parse_reference(call.text("name")));
-  return reply_of(profile_history(service, call.text("project"), ref.name));
+  return reply_of(profile_history(service, call.text("project"), ref));
 }
 
 Result<Reply> diff(Service& service, const Call& call) {
@@ -189,6 +202,11 @@ Result<Reply> diff(Service& service, const Call& call) {
 
 Result<Reply> deprecate(Service& service, const Call& call) {
   EXA_ASSIGN(ProfileRef ref, parse_reference(call.text("name")));
+  EXA_TRY(of_this_project(ref, "/name"));
+  if (call.has("redirect")) {
+    EXA_ASSIGN(const ProfileRef redirect, parse_reference(call.text("redirect")));
+    EXA_TRY(of_this_project(redirect, "/redirect"));
+  }
   if (call.flag("undo") == call.has("redirect")) {
     return fail(
         invalid("deprecate", {{"/redirect", "give --redirect OTHER to retire, or --undo", ""}}));
@@ -326,6 +344,10 @@ std::vector<Route> profile_routes() {
                    .flag = "--applicability",
                    .help = "only those for this use (they list it or any)",
                    .choices = kSurfaces},
+                  {.name = "shared",
+                   .kind = Kind::flag,
+                   .flag = "--shared",
+                   .help = "those that other projects share with this one"},
                   project_param(),
                   limit_param(),
                   cursor_param()},
@@ -339,7 +361,7 @@ std::vector<Route> profile_routes() {
        .command = "hardware profile show",
        .action = kRead,
        .summary = "Show one version of a profile",
-       .params = {name_param("name, name@3 or name@label"),
+       .params = {name_param("name, name@3 or name@label; PROJECT/name of a shared one"),
                   version_param(),
                   {.name = "label",
                    .flag = "--label",
@@ -364,7 +386,7 @@ std::vector<Route> profile_routes() {
            "The answer is unchecked, verified, degraded (naming what could not be confirmed) or "
            "unresolvable "
            "(exit code 6). It rests on the newest snapshot; exa cluster discover takes a new one.",
-       .params = {name_param("name, name@3 or name@label"),
+       .params = {name_param("name, name@3 or name@label; PROJECT/name of a shared one"),
                   {.name = "cluster",
                    .flag = "--cluster",
                    .help = "the cluster to check against",

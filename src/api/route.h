@@ -93,6 +93,16 @@ struct Call {
   int64_t integer(std::string_view name, int64_t otherwise) const;
 };
 
+// The flag `argument` asks for `action` instead of the row's own.
+struct ActionWith {
+  std::string_view argument;
+  std::string_view action;
+};
+
+// As `project_from`: the project of the object that the call is about. The use case finds the
+// object among those that the caller may know (Caller::known) and asks require_permitted.
+inline constexpr std::string_view kOfObject = "(object)";
+
 class Service;
 using Handler = Result<Reply> (*)(Service&, const Call&);
 // Domain rules of the arguments beyond their types; all problems, with pointers.
@@ -104,7 +114,11 @@ struct Route {
   std::string_view path;     // "/api/v1/hardware-profiles/{name}"
   std::string_view command;  // "hardware profile set"; empty: API only
   Tier tier = Tier::read_only;
-  std::string_view action;   // "hardware_profile:write": what authorisation asks for
+  // What authorisation asks for: an action of govern/roles.h, e.g. "hardware_profile:write". Where
+  // its scope is a project, `project_from` names the argument that says which.
+  std::string_view action;
+  ActionWith action_with;  // a stronger action, when a flag is given
+  std::string_view project_from = "project";
   std::string_view summary;  // one line
   std::string_view detail;   // a paragraph for --help, man page and API text; may be empty
   std::vector<Param> params;

@@ -45,7 +45,7 @@ class TestExa {
   TestExa& operator=(const TestExa&) = delete;
 
   Reply send(Request request) {
-    request.principal = {"os-user", "ada", "uid:1000"};
+    request.principal = principal;
     request.origin = "test:1";
     return router_->handle(request);
   }
@@ -70,6 +70,9 @@ class TestExa {
   }
   int64_t audit_size() { return ask("audit.verify", {}).at("size").to_number<int64_t>(); }
 
+  Service& service() { return *service_; }
+
+  Principal principal = owner_of_folder("ada", "uid:1000");  // who sends
   Time now = parse_rfc3339("2026-11-30T12:00:00Z").value();
   std::function<Result<Capture>()> probe = [] {
     return fail(Code::probe_failed, "nobody answers");

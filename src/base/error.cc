@@ -34,6 +34,9 @@ constexpr std::array kCodes = {
              "Sign in first, or give a token."},
     CodeInfo{Code::forbidden, "forbidden", 4, 403, "Not permitted",
              "Your role does not allow this. Ask an admin of the project."},
+    CodeInfo{Code::too_many_requests, "too_many_requests", 9, 429, "Too many tries",
+             "Signing in failed too often in a short time, for this name or from this address. "
+             "Nothing is locked for good: wait for as long as the message says, then try again."},
     CodeInfo{Code::conflict, "conflict", 5, 409, "Something else is in the way",
              "The change contradicts what is stored now (a name that exists, a deleted version, a "
              "label that moved). Look at the present state and try again."},

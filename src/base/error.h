@@ -39,6 +39,7 @@ enum class Code {
   interrupted,
   match_needed,
   method_not_allowed,
+  too_many_requests,
 };
 
 struct CodeInfo {

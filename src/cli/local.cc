@@ -92,7 +92,7 @@ Principal operating_system_user() {
   if (::getpwuid_r(uid, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr) {
     name = found->pw_name;
   }
-  return {"os-user", name, fmt::format("uid:{}", uid)};
+  return owner_of_folder(std::move(name), fmt::format("uid:{}", uid));
 }
 
 std::string process_origin() {

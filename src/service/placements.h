@@ -39,7 +39,7 @@ struct PlaceOnCluster {
 Result<Answer> place_inside(Service& service, const Caller& caller, const PlaceOnCluster& what);
 
 Result<Answer> list_decisions(Service& service, const Page& page);  // newest first
-Result<Answer> show_decision(Service& service, const std::string& id);
+Result<Answer> show_decision(Service& service, const Caller& caller, const std::string& id);
 Result<Answer> list_bursts(Service& service, const Page& page);
 
 Result<Answer> show_burst_policy(Service& service);

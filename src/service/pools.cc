@@ -138,13 +138,19 @@ Result<Answer> list_pools(Service& service) {
   });
 }
 
-Result<Answer> show_pool(Service& service, const std::string& name) {
+Result<Answer> show_pool(Service& service, const Caller& caller, const std::string& name) {
   return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
     const Time now = service.now();
     EXA_ASSIGN(StoredPool stored, find_pool(tx, name, now));
     json::array leases;
     EXA_ASSIGN(const auto open, open_leases(tx, name, now));
-    for (const Lease& lease : open) leases.emplace_back(to_json(lease, now));
+    int64_t others = 0;
+    for (const Lease& lease : open) {
+      if (caller.known.contains(lease.project))
+        leases.emplace_back(to_json(lease, now));
+      else
+        ++others;
+    }
     json::array nodes;
     if (stored.pool.seen) {
       for (const PoolNodes& row : stored.pool.seen->nodes) {
@@ -163,6 +169,7 @@ Result<Answer> show_pool(Service& service, const std::string& name) {
     answer.etag = entity_tag_of(to_json(stored.pool));
     answer.body["nodes"] = std::move(nodes);
     answer.body["leases"] = std::move(leases);
+    if (others > 0) answer.body["leases_of_other_projects"] = others;
     return answer;
   });
 }

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "service/stored.h"
+#include "service/visibility.h"
 
 namespace exa {
 namespace {
@@ -151,12 +152,14 @@ Result<void> require_project(Transaction& tx, const std::string& project) {
   std::vector<std::string> names;
   for (const Row& row : rows) names.push_back(row.text(0));
   if (std::ranges::find(names, project) != names.end()) return {};
-  Error error;
-  error.code = Code::not_found;
-  error.message = fmt::format("there is no project \"{}\"", printable(project));
-  error.alternatives = close_matches(project, names);
-  error.next = "exa project list";
-  return fail(std::move(error));
+  return fail(no_such_project(project, names));
+}
+
+Result<std::string> home_of(Transaction& tx, const std::string& project, const ProfileRef& ref) {
+  EXA_TRY(require_project(tx, project));
+  if (!ref.project || *ref.project == project) return project;
+  EXA_TRY(require_shared(tx, *ref.project, ref.name, project));
+  return *ref.project;
 }
 
 Result<std::vector<StoredVersion>> load_versions(Transaction& tx, const std::string& project,
@@ -180,9 +183,9 @@ Result<std::vector<StoredVersion>> load_versions(Transaction& tx, const std::str
   return versions;
 }
 
-Result<StoredVersion> find_profile(Transaction& tx, const std::string& project,
+Result<StoredVersion> find_profile(Transaction& tx, const std::string& asking,
                                    const ProfileRef& ref) {
-  EXA_TRY(require_project(tx, project));
+  EXA_ASSIGN(const std::string project, home_of(tx, asking, ref));
   EXA_ASSIGN(auto versions, load_versions(tx, project, ref.name, true));
   const bool any_left =
       std::ranges::any_of(versions, [](const StoredVersion& stored) { return !stored.deleted_at; });

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/time.h"
 #include "discover/probe.h"
+#include "service/attempt_limiter.h"
 #include "service/audit_trail.h"
 #include "service/caller.h"
 #include "store/store.h"
@@ -30,6 +31,7 @@ struct Answer {
   std::vector<std::string> notices;
   std::optional<std::string> text;  // instead of `body`: JSON lines
   std::string etag;                 // of the document that it shows; empty: it has none
+  std::string_view shown_once;      // a secret member of `body`: null when the answer is repeated
 };
 
 // What a change was about, for its audit entry. The use case fills it in as it learns it.
@@ -44,6 +46,12 @@ struct Deed {
   json::object details;  // small facts worth reading later; never a secret
 };
 
+// Rows that a change wrote beside its own object; the log digests them all, so that none can be
+// altered unseen. Each is a document of audit_replay's table.
+void also_wrote(Deed& deed, std::string_view kind, const std::string& name,
+                const json::object& spec);
+void also_removed(Deed& deed, std::string_view kind, const std::string& name);
+
 class Service {
  public:
   Service(Store& store, AuditTrail& trail, Surroundings around);
@@ -52,6 +60,7 @@ class Service {
   AuditTrail& trail() { return trail_; }
   Time now() const { return around_.clock(); }
   const Surroundings& around() const { return around_; }
+  AttemptLimiter& sign_in_attempts() { return sign_in_attempts_; }
 
   using Change = std::function<Result<Answer>(Transaction&, Deed&)>;
 
@@ -79,6 +88,7 @@ class Service {
   Store& store_;
   AuditTrail& trail_;
   Surroundings around_;
+  AttemptLimiter sign_in_attempts_;
 };
 
 }  // namespace exa
