@@ -21,6 +21,7 @@ class NoStore : public Store {
   Result<void> read(const Work&) override { return fail(why_); }
   Result<void> write(const Work&, const Committed&) override { return fail(why_); }
   Result<void> rehearse(const Work&) override { return fail(why_); }
+  Result<std::unique_ptr<Ownership>> try_own(const std::string&) override { return fail(why_); }
   std::string describe() const override { return why_.message; }
 
  private:
