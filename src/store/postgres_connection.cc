@@ -239,10 +239,7 @@ Result<void> PostgresConnection::execute(const std::string& sql) {
 }
 
 Result<void> PostgresConnection::commit() {
-  // Notice a connection that ended before COMMIT was sent: that one is merely lost.
-  if (PQconsumeInput(handle_.get()) == 0 || PQstatus(handle_.get()) != CONNECTION_OK)
-    broken_ = true;
-  if (broken_) return fail(broke("before the change was to be stored"));
+  if (broken_ || has_ended()) return fail(broke("before the change was to be stored"));
   const auto done = answer(PQsendQuery(handle_.get(), "COMMIT") == 1, "the change was not stored");
   if (!done && broken_) {
     return fail(Error{Code::outcome_unknown,
@@ -259,6 +256,18 @@ Result<void> PostgresConnection::commit() {
                 "the change was not stored: a statement of it failed and was passed over");
   }
   return {};
+}
+
+// Whether the server closed the connection while nothing was asked of it: its last words and the end
+// lie there unread. What has ended before COMMIT was sent is merely lost.
+bool PostgresConnection::has_ended() {
+  constexpr int kMostReads = 4;
+  for (int i = 0; i < kMostReads; ++i) {
+    pollfd socket{PQsocket(handle_.get()), POLLIN, 0};
+    if (::poll(&socket, 1, 0) <= 0) return false;
+    if (PQconsumeInput(handle_.get()) == 0) return true;
+  }
+  return false;
 }
 
 void PostgresConnection::roll_back() {

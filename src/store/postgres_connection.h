@@ -79,6 +79,7 @@ class PostgresConnection final : public Transaction {
   Result<PostgresResult> run(std::string_view sql, std::span<const Value> values);
   Result<std::string> prepared(std::string_view sql);
   Result<PostgresResult> answer(bool sent, std::string_view doing);
+  bool has_ended();
   Result<void> wait(std::chrono::steady_clock::time_point until);
   Error noted(const PGresult* result, std::string_view doing);
   Error broke(std::string_view when);
