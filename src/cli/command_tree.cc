@@ -9,6 +9,7 @@
 #include "base/boolean.h"
 #include "base/text.h"
 #include "cli/errors.h"
+#include "store/open.h"
 
 namespace exa {
 namespace {
@@ -20,6 +21,7 @@ constexpr GlobalFlag kEverywhere[] = {
     {"-o,--output", true, "table, wide, json, jsonl, yaml, csv or name (default table)"},
     {"--json", false, "the same as -o json"},
     {"--data", true, "the data folder (default $EXA_HOME, else the XDG data folder)"},
+    {"--store", true, "sqlite:FOLDER or postgresql://USER@HOST/DATABASE (default $EXA_STORE)"},
     {"--no-color", false, "no colour, as with NO_COLOR or TERM=dumb"},
     {"-q,--quiet", false, "no notices on standard error"},
     {"-h,--help", false, "this help"},
@@ -28,7 +30,8 @@ constexpr GlobalFlag kYes = {"--yes", false, "do it without asking"};
 constexpr GlobalFlag kVersion = {"--version", false, "print the version"};
 
 // Flags with a value that may stand before the command's words.
-constexpr std::array<std::string_view, 4> kEarlyValues = {"-o", "--output", "--data", "--project"};
+constexpr std::array<std::string_view, 5> kEarlyValues = {"-o", "--output", "--data", "--store",
+                                                          "--project"};
 constexpr std::array<std::string_view, 9> kEarlySwitches = {
     "--json", "--no-color", "-q", "--quiet", "-h", "--help", "--version", "--yes", "--dry-run"};
 
@@ -223,6 +226,7 @@ class Line {
       if (name == "--output") read_format(*(output_ = text(i)));
       if (name == "--json" && on) read_json();
       if (name == "--data") read_data_folder(text(i));
+      if (name == "--store") read_store(text(i));
       if (name == "--no-color") globals.no_color = on;
       if (name == "--quiet") globals.quiet = on;
       if (name == "--help") globals.help = on;
@@ -235,6 +239,13 @@ class Line {
   void read_data_folder(const std::string& text) {
     if (text.empty()) problems_.push_back({"--data", "is empty", ""});
     invocation_.globals.data_folder = text;
+  }
+
+  void read_store(const std::string& text) {
+    if (text.empty()) problems_.push_back({"--store", "is empty", ""});
+    if (auto problem = problem_of_store_argument("--store", text))
+      problems_.push_back(*std::move(problem));
+    invocation_.globals.store = text;
   }
 
   // after --output, whose row stands first

@@ -25,6 +25,7 @@ struct Globals {
   bool help = false;
   bool version = false;
   std::string data_folder;  // empty: $EXA_HOME, else the XDG data folder
+  std::string store;        // empty: $EXA_STORE, else SQLite in the data folder
 };
 
 // A flag that commands take besides their own.

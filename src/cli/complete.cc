@@ -118,7 +118,8 @@ class Completion {
   void note_earlier(const Descent& descent) {
     for (size_t i = 0; i + 1 < descent.rest.size(); ++i) {
       if (descent.rest[i] == "--project") project_ = descent.rest[i + 1];
-      if (descent.rest[i] == "--data") data_folder_ = descent.rest[i + 1];
+      if (descent.rest[i] == "--data") source_.folder = descent.rest[i + 1];
+      if (descent.rest[i] == "--store") source_.store = descent.rest[i + 1];
     }
   }
 
@@ -149,7 +150,7 @@ class Completion {
   }
 
   static bool takes_value(const Descent& descent, std::string_view word) {
-    if (is_output(word) || word == "--data") return true;
+    if (is_output(word) || word == "--data" || word == "--store") return true;
     const Param* param = find_flag(descent, word);
     return param != nullptr && param->kind != Kind::flag;
   }
@@ -274,7 +275,7 @@ class Completion {
   json::array items_of(std::string_view id, json::object args) {
     const auto route = std::ranges::find(routes_, id, &Route::id);
     if (route == routes_.end()) return {};
-    const auto send = connect_(data_folder_);
+    const auto send = connect_(source_);
     if (!send) return {};
     if (!project_.empty() && find_param_named(*route, "project")) args["project"] = project_;
     if (find_param_named(*route, "limit")) args["limit"] = 1000;
@@ -291,7 +292,7 @@ class Completion {
   std::string last_;
   std::string project_;
   std::string profile_;
-  std::string data_folder_;
+  DataSource source_;
 };
 
 }  // namespace

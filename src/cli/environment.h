@@ -37,9 +37,14 @@ struct Environment {
 };
 
 using Send = std::function<Reply(const Request&)>;
-// Opens what answers requests (the data folder; empty: the default one). Called only when a command
-// needs it, so that help and completion touch nothing.
-using Connect = std::function<Result<Send>(const std::string& data_folder)>;
+// What --data and --store say; empty: what the environment says.
+struct DataSource {
+  std::string folder;
+  std::string store;
+};
+// Opens what answers requests. Called only when a command needs it, so that help and completion
+// touch nothing.
+using Connect = std::function<Result<Send>(const DataSource&)>;
 
 // The whole command line. `words` without the program's name; the answer is the exit code.
 int run_cli(std::span<const std::string> words, std::span<const Route> routes,

@@ -69,7 +69,8 @@ std::string spelled(const GlobalFlag& flag) {
     text += name;
   }
   if (!flag.takes_value) return text;
-  return text + (flag.names.ends_with("--data") ? " DIR" : " FORMAT");
+  if (flag.names == "--data") return text + " DIR";
+  return text + (flag.names == "--store" ? " STORE" : " FORMAT");
 }
 
 std::string_view value_word(const Param& param) {

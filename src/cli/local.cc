@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "discover/probe.h"
+#include "store/open.h"
+#include "store/postgres.h"
 #include "store/sqlite.h"
 
 namespace exa {
@@ -38,6 +40,11 @@ bool holds_nothing(const std::filesystem::path& database) {
   return bytes(database) == 0 && bytes(database.string() + "-wal") == 0;
 }
 
+std::unique_ptr<Store> opened_or_why(Result<std::unique_ptr<Store>> store) {
+  if (!store) return std::make_unique<NoStore>(store.error());
+  return *std::move(store);
+}
+
 std::unique_ptr<Store> store_in(const Result<std::filesystem::path>& folder, Duration lock_wait) {
   if (!folder) return std::make_unique<NoStore>(folder.error());
   // An audit checkpoint without a database: somebody removed what it vouches for. An empty store
@@ -51,9 +58,7 @@ std::unique_ptr<Store> store_in(const Result<std::filesystem::path>& folder, Dur
               .message = fmt::format("{} is {}, but its audit checkpoint is there",
                                      database.string(), there ? "empty" : "missing")});
   }
-  auto store = open_sqlite({.folder = *folder, .lock_wait = lock_wait});
-  if (!store) return std::make_unique<NoStore>(store.error());
-  return *std::move(store);
+  return opened_or_why(open_sqlite({.folder = *folder, .lock_wait = lock_wait}));
 }
 
 }  // namespace
@@ -85,6 +90,10 @@ Result<std::filesystem::path> data_folder(const std::optional<std::string>& give
   if (const auto home = set("HOME")) return std::filesystem::path(*home) / ".local/share/exa";
   return fail(Code::usage, "there is no place for data: neither EXA_HOME nor HOME is set",
               "exa … --data DIR");
+}
+
+std::string store_named(const std::string& given, const EnvironmentLookup& env) {
+  return given.empty() ? env("EXA_STORE").value_or("") : given;
 }
 
 Result<Duration> lock_wait(const EnvironmentLookup& env) {
@@ -127,14 +136,24 @@ std::string new_id() {
   return id;
 }
 
-LocalServer::LocalServer(Result<std::filesystem::path> folder, Clock clock, Duration lock_wait)
-    : folder_(std::move(folder)), clock_(std::move(clock)), lock_wait_(lock_wait) {}
+LocalServer::LocalServer(Result<std::filesystem::path> folder, Clock clock, Duration lock_wait,
+                         std::string store)
+    : folder_(std::move(folder)),
+      clock_(std::move(clock)),
+      lock_wait_(lock_wait),
+      store_(std::move(store)) {
+  if (store_.empty()) return;
+  if (auto in = folder_of_store(store_)) folder_ = *std::move(in);
+}
 
 LocalServer::~LocalServer() = default;
 
 void LocalServer::open() {
   const std::filesystem::path folder = folder_ ? *folder_ : std::filesystem::path();
-  opened_ = std::make_unique<Opened>(store_in(folder_, lock_wait_), folder, clock_);
+  auto store = names_postgres(store_) && folder_
+                   ? opened_or_why(open_store({.store = store_, .lock_wait = lock_wait_}))
+                   : store_in(folder_, lock_wait_);
+  opened_ = std::make_unique<Opened>(std::move(store), folder, clock_);
 }
 
 Reply LocalServer::handle(Request request) {

@@ -18,6 +18,9 @@ using EnvironmentLookup = std::function<std::optional<std::string>(const std::st
 Result<std::filesystem::path> data_folder(const std::optional<std::string>& given,
                                           const EnvironmentLookup& env);
 
+// --store, else $EXA_STORE, else "": SQLite in the data folder.
+std::string store_named(const std::string& given, const EnvironmentLookup& env);
+
 // $EXA_LOCK_WAIT ("30s" unless set): how long a change waits for another process.
 Result<Duration> lock_wait(const EnvironmentLookup& env);
 
@@ -29,7 +32,10 @@ std::string new_id();          // 26 characters, sortable by time
 class LocalServer {
  public:
   // Without a folder everything is answered that needs no store (a bundle is verified anywhere).
-  LocalServer(Result<std::filesystem::path> folder, Clock clock, Duration lock_wait);
+  // A store on a server leaves the audit log's key and checkpoint in the folder; one in another
+  // folder has them there.
+  LocalServer(Result<std::filesystem::path> folder, Clock clock, Duration lock_wait,
+              std::string store = {});
   ~LocalServer();
 
   // Fills in who asks and from where.
@@ -42,6 +48,7 @@ class LocalServer {
   Result<std::filesystem::path> folder_;
   Clock clock_;
   Duration lock_wait_;
+  std::string store_;
   std::unique_ptr<Opened> opened_;
 };
 

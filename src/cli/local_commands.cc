@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "base/yaml.h"
+#include "cli/admin.h"
 #include "cli/complete.h"
 #include "cli/errors.h"
 #include "cli/help.h"
@@ -131,7 +132,8 @@ constexpr LocalCommand kAnswers[] = {{"local.completion", completion},
                                      {"local.man", man},
                                      {"local.commands", commands},
                                      {"local.help_error", help_error},
-                                     {"local.version", version}};
+                                     {"local.version", version},
+                                     {"local.admin_copy", admin_copy}};
 
 std::vector<Route> rows() {
   return {
@@ -163,6 +165,7 @@ std::vector<Route> rows() {
        .command = "version",
        .summary = "Print the version",
        .examples = {"exa version"}},
+      admin_copy_row(),
   };
 }
 

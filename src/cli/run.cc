@@ -77,7 +77,7 @@ class Run {
     if (must_ask && !(environment_.in_is_terminal && environment_.err_is_terminal)) {
       return refuse(unconfirmed());
     }
-    const auto send = connect_(invocation_.globals.data_folder);
+    const auto send = connect_({invocation_.globals.data_folder, invocation_.globals.store});
     if (!send) return refuse(send.error());
     if (must_ask) {
       if (const auto stop = ask_first(*send, *args)) return *stop;

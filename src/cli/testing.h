@@ -229,8 +229,8 @@ struct Shell {
     environment.in_is_terminal = environment.out_is_terminal = environment.err_is_terminal =
         terminal;
     environment.terminal_columns = columns;
-    const Connect connect = [&](const std::string& folder) -> Result<Send> {
-      folders.push_back(folder);
+    const Connect connect = [&](const DataSource& source) -> Result<Send> {
+      folders.push_back(source.folder);
       return Send([&](const Request& request) { return answer(request); });
     };
     return run_cli(words, table(), environment, connect);

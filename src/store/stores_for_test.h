@@ -58,6 +58,11 @@ class PlaceForStores {
     const auto done = PostgresConnection::open(address, {}).value()->execute(sql);
     if (!done) std::fprintf(stderr, "%s: %s\n", sql.c_str(), done.error().message.c_str());
   }
+  // As an owner of the database does, whom no constraint holds back.
+  void tamper(const std::string& sql) const {
+    query("SET search_path = " + schema_ + "; SET session_replication_role = replica; " + sql +
+          (sql.starts_with("DROP TABLE") ? " CASCADE" : ""));
+  }
 
  private:
   Backend backend_;
