@@ -33,6 +33,8 @@ enum class Code {
   store_locked,
   store_newer,
   store_damaged,
+  store_unreachable,
+  outcome_unknown,
   audit_broken,
   unreachable,
   fail_on,

@@ -61,7 +61,7 @@ Result<Send> Connector::operator()(const Where& where) {
     return send_to(std::move(server));
   }
   const EnvironmentLookup variable = lookup_in(environment_);
-  auto folder = data_folder(where.data_folder, variable);
+  auto folder = folder_of(where, variable);
   if (folder && answers(socket_in(*folder))) {
     RemoteServer server;
     server.url = "http://localhost";
@@ -69,7 +69,8 @@ Result<Send> Connector::operator()(const Where& where) {
     return send_to(std::move(server));
   }
   EXA_ASSIGN(const Duration wait, lock_wait(variable));
-  local_ = std::make_unique<LocalServer>(std::move(folder), environment_.clock, wait);
+  local_ = std::make_unique<LocalServer>(std::move(folder), environment_.clock, wait,
+                                         store_named(where.store, variable));
   return Send([this](const Request& request) { return local_->handle(request); });
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "discover/probe.h"
+#include "store/open.h"
 #include "store/sqlite.h"
 
 namespace exa {
@@ -21,6 +22,7 @@ class NoStore : public Store {
   Result<void> read(const Work&) override { return fail(why_); }
   Result<void> write(const Work&, const Committed&) override { return fail(why_); }
   Result<void> rehearse(const Work&) override { return fail(why_); }
+  Result<std::unique_ptr<Ownership>> try_own(const std::string&) override { return fail(why_); }
   std::string describe() const override { return why_.message; }
 
  private:
@@ -39,17 +41,21 @@ bool holds_nothing(const std::filesystem::path& database) {
 
 }  // namespace
 
-Result<std::unique_ptr<Store>> open_folder(const SqliteOptions& options) {
+Result<std::unique_ptr<Store>> open_installation(const Installation& installation) {
+  if (!installation.store.empty() && !folder_of_store(installation.store))
+    return open_store({.store = installation.store, .lock_wait = installation.lock_wait});
   // An audit checkpoint without a database: somebody removed what it vouches for. An empty store
   // would be a lie.
-  const std::filesystem::path database = options.folder / "exa.db";
+  const std::filesystem::path database = installation.folder / "exa.db";
   std::error_code unknown;
-  if (std::filesystem::exists(options.folder / "checkpoint", unknown) && holds_nothing(database)) {
+  if (std::filesystem::exists(installation.folder / "checkpoint", unknown) && holds_nothing(database)) {
     const bool there = std::filesystem::exists(database, unknown);
     return fail(Code::store_damaged, fmt::format("{} is {}, but its audit checkpoint is there",
                                                  database.string(), there ? "empty" : "missing"));
   }
-  return open_sqlite(options);
+  return open_sqlite({.folder = installation.folder,
+                      .lock_wait = installation.lock_wait,
+                      .hold_lock = installation.hold_lock});
 }
 
 Instance::Instance(std::unique_ptr<Store> opened, const std::filesystem::path& folder,
@@ -73,6 +79,17 @@ Result<std::filesystem::path> data_folder(const std::optional<std::string>& give
   if (const auto home = set("HOME")) return std::filesystem::path(*home) / ".local/share/exa";
   return fail(Code::usage, "there is no place for data: neither EXA_HOME nor HOME is set",
               "exa … --data DIR");
+}
+
+std::string store_named(const std::string& given, const EnvironmentLookup& env) {
+  return given.empty() ? env("EXA_STORE").value_or("") : given;
+}
+
+Result<std::filesystem::path> folder_of(const Where& where, const EnvironmentLookup& env) {
+  const std::string store = store_named(where.store, env);
+  if (!store.empty())
+    if (auto folder = folder_of_store(store)) return *std::move(folder);
+  return data_folder(where.data_folder, env);
 }
 
 Result<Duration> lock_wait(const EnvironmentLookup& env) {
@@ -115,14 +132,18 @@ std::string new_id() {
   return id;
 }
 
-LocalServer::LocalServer(Result<std::filesystem::path> folder, Clock clock, Duration lock_wait)
-    : folder_(std::move(folder)), clock_(std::move(clock)), lock_wait_(lock_wait) {}
+LocalServer::LocalServer(Result<std::filesystem::path> folder, Clock clock, Duration lock_wait,
+                         std::string store)
+    : folder_(std::move(folder)),
+      clock_(std::move(clock)),
+      lock_wait_(lock_wait),
+      store_(std::move(store)) {}
 
 LocalServer::~LocalServer() = default;
 
 void LocalServer::open() {
   const std::filesystem::path folder = folder_ ? *folder_ : std::filesystem::path();
-  auto store = folder_ ? open_folder({.folder = folder, .lock_wait = lock_wait_})
+  auto store = folder_ ? open_installation({folder, store_, lock_wait_})
                        : Result<std::unique_ptr<Store>>(fail(folder_.error()));
   if (!store) store = std::make_unique<NoStore>(store.error());
   opened_ = std::make_unique<Instance>(*std::move(store), folder, clock_);

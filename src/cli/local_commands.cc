@@ -5,6 +5,7 @@
 #include "api/openapi.h"
 #include "base/text.h"
 #include "base/yaml.h"
+#include "cli/admin.h"
 #include "cli/complete.h"
 #include "cli/errors.h"
 #include "cli/help.h"
@@ -137,7 +138,7 @@ constexpr LocalCommand kAnswers[] = {
     {"local.completion", completion},    {"local.man", man},
     {"local.commands", commands},        {"local.help_error", help_error},
     {"local.openapi", openapi_document}, {"local.serve", serve},
-    {"local.version", version}};
+    {"local.version", version},          {"local.admin_copy", admin_copy}};
 
 std::vector<Route> rows() {
   return {
@@ -176,6 +177,7 @@ std::vector<Route> rows() {
        .command = "version",
        .summary = "Print the version",
        .examples = {"exa version"}},
+      admin_copy_row(),
   };
 }
 

@@ -1,0 +1,12 @@
+// Commands on whole installations, for whoever runs them.
+#pragma once
+
+#include "cli/local_commands.h"
+
+namespace exa {
+
+// exa admin copy: an installation from one store to another, with its audit log.
+Route admin_copy_row();
+Result<std::string> admin_copy(const LocalCall& call);
+
+}  // namespace exa

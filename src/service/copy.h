@@ -1,0 +1,26 @@
+// Moves a whole installation from one store to another, on any backend, with its audit log intact.
+#pragma once
+
+#include <filesystem>
+
+#include "service/service.h"
+
+namespace exa {
+
+// A store and the folder with its audit.key, audit.pub and checkpoint.
+struct Installation {
+  Store& store;
+  std::filesystem::path files;
+};
+
+// Copies every row of every table in one transaction of the destination, while nobody else may
+// write to the source; then the files, where the folders differ; then verifies the log and the
+// tables at the destination. The answer says what was copied.
+//
+// Errors: audit_broken (the source does not verify, or the copy does not), conflict (the
+// destination's log has entries, or its folder has files of a log), and those of the stores.
+// Nothing is left at the destination when it fails before the verification.
+Result<Answer> copy_installation(const Installation& from, const Installation& to,
+                                 const Clock& clock);
+
+}  // namespace exa

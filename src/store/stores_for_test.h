@@ -1,0 +1,73 @@
+// Fresh stores for tests: SQLite in a new folder, and PostgreSQL in a new schema of the server that
+// tests/with_postgres runs, where there is one.
+#pragma once
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include <unistd.h>
+
+#include "store/postgres.h"
+#include "store/postgres_connection.h"
+#include "store/sqlite.h"
+
+namespace exa {
+
+enum class Backend { sqlite, postgres };
+
+// The server's URL, or nothing.
+inline std::string test_postgres() {
+  const char* url = std::getenv("EXA_TEST_POSTGRES");
+  return url == nullptr ? "" : url;
+}
+
+// A place for stores: any number may be opened on it. Gone with it.
+class PlaceForStores {
+ public:
+  explicit PlaceForStores(Backend backend) : backend_(backend) {
+    std::string pattern = (std::filesystem::temp_directory_path() / "exa-store-XXXXXX").string();
+    folder_ = ::mkdtemp(pattern.data());
+    if (backend == Backend::postgres) {
+      static std::atomic<int> count = 0;
+      schema_ = "exa_" + std::to_string(::getpid()) + "_" + std::to_string(++count);
+      query("CREATE SCHEMA " + schema_);
+    }
+  }
+  ~PlaceForStores() {
+    if (backend_ == Backend::postgres) query("DROP SCHEMA " + schema_ + " CASCADE");
+    std::filesystem::remove_all(folder_);
+  }
+  PlaceForStores(const PlaceForStores&) = delete;
+  PlaceForStores& operator=(const PlaceForStores&) = delete;
+
+  std::unique_ptr<Store> open() const {
+    if (backend_ == Backend::sqlite) return open_sqlite({.folder = folder_}).value();
+    return open_postgres({.url = url()}).value();
+  }
+  Backend backend() const { return backend_; }
+  const std::filesystem::path& folder() const { return folder_; }
+  const std::string& schema() const { return schema_; }
+  std::string url() const {
+    return test_postgres() + "?options=-csearch_path%3D" + schema_;
+  }
+  // Around every store, on a connection of its own (PostgreSQL only).
+  void query(const std::string& sql) const {
+    const auto address = PostgresAddress::parse(test_postgres()).value();
+    const auto done = PostgresConnection::open(address, {}).value()->execute(sql);
+    if (!done) std::fprintf(stderr, "%s: %s\n", sql.c_str(), done.error().message.c_str());
+  }
+  // As an owner of the database does, whom no constraint holds back.
+  void tamper(const std::string& sql) const {
+    query("SET search_path = " + schema_ + "; SET session_replication_role = replica; " + sql +
+          (sql.starts_with("DROP TABLE") ? " CASCADE" : ""));
+  }
+
+ private:
+  Backend backend_;
+  std::filesystem::path folder_;
+  std::string schema_;
+};
+
+}  // namespace exa
