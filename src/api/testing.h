@@ -1,5 +1,6 @@
-// A whole exa in a temporary folder (its tables on PostgreSQL where tests/with_postgres runs one), with a clock that the test moves and a cluster that answers
-// what the test says: requests go through the router as they do from the command line.
+// A whole exa in a temporary folder (its tables on PostgreSQL where tests/with_postgres runs one),
+// with a clock that the test moves and a cluster that answers what the test says: requests go
+// through the router as they do from the command line.
 #pragma once
 
 #include <filesystem>

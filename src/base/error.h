@@ -33,8 +33,6 @@ enum class Code {
   store_locked,
   store_newer,
   store_damaged,
-  store_unreachable,
-  outcome_unknown,
   audit_broken,
   unreachable,
   fail_on,

@@ -78,8 +78,8 @@ bool store_can_record(Code code) {
     case Code::store_locked:
     case Code::store_newer:
     case Code::store_damaged:
-    case Code::store_unreachable:
-    case Code::outcome_unknown:
+    case Code::unreachable:
+    case Code::interrupted:
     case Code::audit_broken:
       return false;
     default:

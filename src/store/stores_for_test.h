@@ -36,7 +36,9 @@ class PlaceForStores {
     }
   }
   ~PlaceForStores() {
-    if (backend_ == Backend::postgres) query("DROP SCHEMA " + schema_ + " CASCADE");
+    // a server that with_postgres started is thrown away whole
+    if (backend_ == Backend::postgres && std::getenv("EXA_TEST_POSTGRES_CONTROL") == nullptr)
+      query("DROP SCHEMA " + schema_ + " CASCADE");
     std::filesystem::remove_all(folder_);
   }
   PlaceForStores(const PlaceForStores&) = delete;
@@ -49,9 +51,7 @@ class PlaceForStores {
   Backend backend() const { return backend_; }
   const std::filesystem::path& folder() const { return folder_; }
   const std::string& schema() const { return schema_; }
-  std::string url() const {
-    return test_postgres() + "?options=-csearch_path%3D" + schema_;
-  }
+  std::string url() const { return test_postgres() + "?options=-csearch_path%3D" + schema_; }
   // Around every store, on a connection of its own (PostgreSQL only).
   void query(const std::string& sql) const {
     const auto address = PostgresAddress::parse(test_postgres()).value();
