@@ -12,6 +12,7 @@
 #include "api/schema.h"
 #include "api/testing.h"
 #include "base/text.h"
+#include "service/sign_in.h"
 
 namespace exa {
 namespace {
@@ -55,6 +56,7 @@ std::vector<Asked> good_requests() {
       "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec\np1,1000,1000,1,500,\n";
   return {
       {"audit.verify", {}},
+      {"setup.complete", {{"code", "CODE"}, {"user", "root"}, {"password", "the first password"}}},
       {"project.create", {{"name", "vision"}}},
       {"project.list", {}},
       {"project.residency", {{"name", "vision"}, {"class", "eu-only"}}},
@@ -64,6 +66,9 @@ std::vector<Asked> good_requests() {
       {"cluster.add", {{"name", "hpc"}, {"kind", "slurm"}, {"ssh", "login"}, {"ssh_port", 22}}},
       {"cluster.add", {{"name", "gone"}, {"kind", "host"}}},
       {"cluster.list", {}},
+      {"status.show", {}},
+      {"event.list", {}},
+      {"event.list", {{"since", -1}}},
       {"cluster.discover", {{"name", "hpc"}}},
       {"cluster.discover", {{"name", "hpc"}, {"from", capture}}},
       {"cluster.capture", {{"name", "hpc"}}},
@@ -163,9 +168,35 @@ std::vector<Asked> good_requests() {
       {"region.list", {}},
       {"region.unset", {{"region", "attic"}}},
       {"simulation.run", {{"nodes", nodes}, {"pods", pods}, {"chart", true}, {"gpu_cost", 2}}},
+      {"user.create", {{"name", "grace"}, {"password", "a long enough password"}}},
+      {"user.list", {}},
+      {"user.show", {{"name", "grace"}}},
+      {"user.password", {{"name", "grace"}, {"password", "another long password"}}},
+      {"user.role", {{"name", "grace"}, {"role", "auditor"}}},
+      {"group.create", {{"name", "crew"}, {"oidc_group", "ml"}}},
+      {"group.add", {{"name", "crew"}, {"user", "grace"}}},
+      {"group.list", {}},
+      {"group.remove", {{"name", "crew"}, {"user", "grace"}}},
+      {"user.disable", {{"name", "grace"}}},
+      {"auth.status", {}},
+      {"project_member.add", {{"project", "vision"}, {"name", "grace"}, {"role", "member"}}},
+      {"project_member.list", {{"project", "vision"}}},
+      {"project_member.remove", {{"project", "vision"}, {"name", "grace"}}},
+      {"project_limits.set", {{"project", "vision"}, {"family", "nvidia"}, {"at_once", 6}}},
+      {"project_limits.get", {{"project", "vision"}}},
+      {"hardware_profile.share", {{"name", "small"}, {"with", json::array{"vision"}}}},
+      {"service_account.create",
+       {{"name", "ci"},
+        {"verbs", json::array{"hardware_profile:read"}},
+        {"projects", json::array{"vision"}}}},
+      {"service_account.list", {}},
+      {"token.create", {{"name", "mine"}}},
+      {"token.list", {}},
+      {"token.revoke", {{"id", "TOKEN"}}},
       {"audit.list", {}},
       {"audit.list", {{"outcome", "refused"}, {"limit", 1}}},
       {"audit.verify", {}},
+      {"backup.create", {{"folder", "/nowhere/yet"}, {"dry_run", true}}},
       {"audit.export", {}},
       {"audit.recover", {{"reason", "a test"}}},
   };
@@ -179,8 +210,18 @@ class Contract : public testing::Test {
 
   // The ids that earlier answers gave stand in for their names.
   json::object with_ids(json::object args) {
+    if (args.contains("code")) {
+      Caller caller;
+      caller.principal = exa_.principal;
+      caller.action = "setup.offer";
+      args["code"] = make_setup_code(exa_.service(), caller)->reveal();
+    }
     json::value* id = args.if_contains("id");
     if (id == nullptr || !id->is_string()) return args;
+    if (*id == "TOKEN") {
+      *id = exa_.ask("token.list", {}).at("items").at(0).at("id");
+      return args;
+    }
     const json::value list =
         exa_.ask(*id == "LEASE" ? "lease.list" : "placement.decisions", {}).at("items");
     if (*id == "LEASE" || *id == "DECISION") *id = list.at(0).at("id");

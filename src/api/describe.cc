@@ -52,6 +52,14 @@ bool rests_on_the_log(const Route& route) {
   return changes(route) || route.action.starts_with("audit:");
 }
 
+bool signs_in(const Route& route) {
+  return route.action == "setup:use";
+}
+
+bool reads_on(const Route& route) {
+  return has_param(route, [](const Param& param) { return param.name == "since"; });
+}
+
 bool never(const Route&) {
   return false;
 }
@@ -88,6 +96,8 @@ constexpr When kWhen[] = {
     {Code::unreachable, never},  // of whoever asks
     {Code::fail_on, never},      // an exit code, not an error
     {Code::interrupted, never},
+    {Code::too_many_requests, signs_in},
+    {Code::history_gone, reads_on},
 };
 
 std::string_view json_type(Kind kind) {

@@ -28,6 +28,7 @@ std::vector<Route> pool_routes();
 std::vector<Route> placement_routes();
 std::vector<Route> burst_routes();
 std::vector<Route> usage_routes();
+std::vector<Route> status_routes();
 std::vector<Route> simulation_routes();
 std::vector<Route> account_routes();
 std::vector<Route> token_routes();

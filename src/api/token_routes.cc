@@ -70,6 +70,8 @@ std::vector<Route> token_routes() {
                    .help = "projects where it may, comma-separated"},
                   dry_run_param()},
        .handler = create_account,
+       .reply = "ServiceAccount",
+       .creates = true,
        .examples = {"exa service-account create nightly --verb hardware_profile:read,usage:read "
                     "--project default"}},
       {.id = "service_account.list",
@@ -78,6 +80,7 @@ std::vector<Route> token_routes() {
        .action = "service_account:read",
        .summary = "List service accounts of projects that you administer",
        .handler = accounts,
+       .reply = "ServiceAccountList",
        .examples = {"exa service-account list"}},
       {.id = "token.create",
        .method = Method::post,
@@ -112,6 +115,8 @@ std::vector<Route> token_routes() {
                    .help = "the service account that it is for; else yours"},
                   dry_run_param()},
        .handler = create,
+       .reply = "NewToken",
+       .creates = true,
        .examples = {"exa token create ci --for nightly --expires 7d"}},
       {.id = "token.list",
        .path = "/api/v1/tokens",
@@ -119,6 +124,7 @@ std::vector<Route> token_routes() {
        .action = "token:read",
        .summary = "List your tokens, and those of service accounts that you manage",
        .handler = list,
+       .reply = "TokenList",
        .examples = {"exa token list"}},
       {.id = "token.revoke",
        .method = Method::del,
@@ -129,7 +135,8 @@ std::vector<Route> token_routes() {
        .summary = "Make a token useless from now on",
        .params = {{.name = "id", .in = In::path, .help = "id of the token", .required = true},
                   dry_run_param()},
-       .handler = revoke},
+       .handler = revoke,
+       .reply = "Token"},
   };
 }
 

@@ -37,6 +37,10 @@ constexpr std::array kCodes = {
     CodeInfo{Code::too_many_requests, "too_many_requests", 9, 429, "Too many tries",
              "Signing in failed too often in a short time, for this name or from this address. "
              "Nothing is locked for good: wait for as long as the message says, then try again."},
+    CodeInfo{Code::history_gone, "history_gone", 5, 410, "That revision is not in this log",
+             "What you watched from is not part of the log that is here now: an earlier copy was "
+             "restored, or it is another installation. Read the lists again and watch from the "
+             "revision that they were read at."},
     CodeInfo{Code::conflict, "conflict", 5, 409, "Something else is in the way",
              "The change contradicts what is stored now (a name that exists, a deleted version, a "
              "label that moved). Look at the present state and try again."},

@@ -40,6 +40,7 @@ enum class Code {
   match_needed,
   method_not_allowed,
   too_many_requests,
+  history_gone,
 };
 
 struct CodeInfo {

@@ -32,8 +32,8 @@ constexpr GlobalFlag kYes = {"--yes", false, "do it without asking"};
 constexpr GlobalFlag kVersion = {"--version", false, "print the version"};
 
 // Flags with a value that may stand before the command's words.
-constexpr std::array<std::string_view, 6> kEarlyValues = {"-o", "--output", "--data", "--store", "--server",
-                                                          "--project"};
+constexpr std::array<std::string_view, 6> kEarlyValues = {"-o",      "--output", "--data",
+                                                          "--store", "--server", "--project"};
 constexpr std::array<std::string_view, 9> kEarlySwitches = {
     "--json", "--no-color", "-q", "--quiet", "-h", "--help", "--version", "--yes", "--dry-run"};
 

@@ -10,8 +10,21 @@
 namespace exa {
 namespace {
 
-// Whether somebody listens. A file that a killed server left refuses the connection.
-bool answers(const std::filesystem::path& socket) {
+std::string set_or_empty(const Environment& environment, const char* name) {
+  return environment.variable(name).value_or("");
+}
+
+}  // namespace
+
+EnvironmentLookup lookup_in(const Environment& environment) {
+  return [&environment](const std::string& name) { return environment.variable(name.c_str()); };
+}
+
+std::filesystem::path socket_in(const std::filesystem::path& folder) {
+  return folder / "exa.sock";
+}
+
+bool listens_on(const std::filesystem::path& socket) {
   std::error_code unknown;
   const std::string path = socket.string();
   sockaddr_un address{};
@@ -25,20 +38,6 @@ bool answers(const std::filesystem::path& socket) {
       ::connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
   ::close(descriptor);
   return connected;
-}
-
-std::string set_or_empty(const Environment& environment, const char* name) {
-  return environment.variable(name).value_or("");
-}
-
-}  // namespace
-
-EnvironmentLookup lookup_in(const Environment& environment) {
-  return [&environment](const std::string& name) { return environment.variable(name.c_str()); };
-}
-
-std::filesystem::path socket_in(const std::filesystem::path& folder) {
-  return folder / "exa.sock";
 }
 
 Result<RemoteServer> Connector::remote(const std::string& url) const {
@@ -62,7 +61,7 @@ Result<Send> Connector::operator()(const Where& where) {
   }
   const EnvironmentLookup variable = lookup_in(environment_);
   auto folder = folder_of(where, variable);
-  if (folder && answers(socket_in(*folder))) {
+  if (folder && listens_on(socket_in(*folder))) {
     RemoteServer server;
     server.url = "http://localhost";
     server.unix_socket = socket_in(*folder).string();

@@ -26,5 +26,7 @@ EnvironmentLookup lookup_in(const Environment& environment);
 
 // The socket on which a server of this folder listens.
 std::filesystem::path socket_in(const std::filesystem::path& folder);
+// Whether somebody does. A file that a killed server left refuses the connection.
+bool listens_on(const std::filesystem::path& socket);
 
 }  // namespace exa

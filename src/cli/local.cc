@@ -41,21 +41,20 @@ bool holds_nothing(const std::filesystem::path& database) {
 
 }  // namespace
 
-Result<std::unique_ptr<Store>> open_installation(const Installation& installation) {
-  if (!installation.store.empty() && !folder_of_store(installation.store))
-    return open_store({.store = installation.store, .lock_wait = installation.lock_wait});
+Result<std::unique_ptr<Store>> open_home(const Home& home) {
+  if (!home.store.empty() && !folder_of_store(home.store))
+    return open_store({.store = home.store, .lock_wait = home.lock_wait});
   // An audit checkpoint without a database: somebody removed what it vouches for. An empty store
   // would be a lie.
-  const std::filesystem::path database = installation.folder / "exa.db";
+  const std::filesystem::path database = home.folder / "exa.db";
   std::error_code unknown;
-  if (std::filesystem::exists(installation.folder / "checkpoint", unknown) && holds_nothing(database)) {
+  if (std::filesystem::exists(home.folder / "checkpoint", unknown) && holds_nothing(database)) {
     const bool there = std::filesystem::exists(database, unknown);
     return fail(Code::store_damaged, fmt::format("{} is {}, but its audit checkpoint is there",
                                                  database.string(), there ? "empty" : "missing"));
   }
-  return open_sqlite({.folder = installation.folder,
-                      .lock_wait = installation.lock_wait,
-                      .hold_lock = installation.hold_lock});
+  return open_sqlite(
+      {.folder = home.folder, .lock_wait = home.lock_wait, .hold_lock = home.hold_lock});
 }
 
 Instance::Instance(std::unique_ptr<Store> opened, const std::filesystem::path& folder,
@@ -143,7 +142,7 @@ LocalServer::~LocalServer() = default;
 
 void LocalServer::open() {
   const std::filesystem::path folder = folder_ ? *folder_ : std::filesystem::path();
-  auto store = folder_ ? open_installation({folder, store_, lock_wait_})
+  auto store = folder_ ? open_home({folder, store_, lock_wait_})
                        : Result<std::unique_ptr<Store>>(fail(folder_.error()));
   if (!store) store = std::make_unique<NoStore>(store.error());
   opened_ = std::make_unique<Instance>(*std::move(store), folder, clock_);

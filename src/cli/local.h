@@ -31,13 +31,13 @@ Result<Duration> lock_wait(const EnvironmentLookup& env);
 // holds the audit log's key and checkpoint either way. store_damaged for one whose database was
 // taken away, besides the
 // errors of open_sqlite.
-struct Installation {
+struct Home {
   std::filesystem::path folder;
   std::string store;  // as --store names it; empty: SQLite in the folder
   Duration lock_wait = seconds(30);
   bool hold_lock = false;  // SQLite: nobody else may write as long as it is open
 };
-Result<std::unique_ptr<Store>> open_installation(const Installation& installation);
+Result<std::unique_ptr<Store>> open_home(const Home& home);
 
 Principal operating_system_user();
 std::string process_origin();  // "host:pid"

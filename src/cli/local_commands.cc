@@ -7,6 +7,7 @@
 #include "base/yaml.h"
 #include "cli/admin.h"
 #include "cli/complete.h"
+#include "cli/doctor.h"
 #include "cli/errors.h"
 #include "cli/help.h"
 #include "cli/man.h"
@@ -37,7 +38,7 @@ bool wants_prose(const LocalCall& call) {
   return format == Format::table || format == Format::wide;
 }
 
-Result<std::string> completion(const LocalCall& call) {
+Result<LocalText> % s(const LocalCall& call) {
   auto script = completion_script(value_of(call.invocation, "shell"));
   if (!script) {
     return fail(invalid("exa completion", {{"SHELL", "is not one of bash, zsh, fish", ""}}));
@@ -45,7 +46,7 @@ Result<std::string> completion(const LocalCall& call) {
   return *std::move(script);
 }
 
-Result<std::string> man(const LocalCall& call) {
+Result<LocalText> % s(const LocalCall& call) {
   return man_page(call.commands);
 }
 
@@ -79,7 +80,7 @@ json::object command_json(const Route& route) {
           {"params", std::move(params)}};
 }
 
-Result<std::string> commands(const LocalCall& call) {
+Result<LocalText> % s(const LocalCall& call) {
   json::array items;
   for (const Route* route : call.commands) items.emplace_back(command_json(*route));
   return in_format(call, json::object{{"items", std::move(items)}, {"next_cursor", nullptr}});
@@ -106,7 +107,7 @@ Error unknown_code(const std::string& typed) {
 }
 
 // `exa help error`, `exa help error CODE`: the codes are an interface, in any case of letters.
-Result<std::string> help_error(const LocalCall& call) {
+Result<LocalText> % s(const LocalCall& call) {
   const std::string typed = value_of(call.invocation, "code");
   if (typed.empty()) {
     json::array items;
@@ -120,11 +121,11 @@ Result<std::string> help_error(const LocalCall& call) {
                      code->exit_code, code->http_status, code->explain);
 }
 
-Result<std::string> openapi_document(const LocalCall&) {
+Result<LocalText> % s(const LocalCall&) {
   return to_pretty_text(openapi(routes()));
 }
 
-Result<std::string> version(const LocalCall& call) {
+Result<LocalText> % s(const LocalCall& call) {
   if (wants_prose(call)) return fmt::format("exa {}\n", EXA_VERSION);
   return in_format(call, json::object{{"name", "exa"}, {"version", EXA_VERSION}});
 }
@@ -138,7 +139,8 @@ constexpr LocalCommand kAnswers[] = {
     {"local.completion", completion},    {"local.man", man},
     {"local.commands", commands},        {"local.help_error", help_error},
     {"local.openapi", openapi_document}, {"local.serve", serve},
-    {"local.version", version},          {"local.admin_copy", admin_copy}};
+    {"local.version", version},          {"local.admin_copy", admin_copy},
+    {"local.restore", restore},          {"local.doctor", doctor}};
 
 std::vector<Route> rows() {
   return {
@@ -178,6 +180,8 @@ std::vector<Route> rows() {
        .summary = "Print the version",
        .examples = {"exa version"}},
       admin_copy_row(),
+      restore_row(),
+      doctor_row(),
   };
 }
 

@@ -14,8 +14,14 @@ struct LocalCall {
   const Environment& environment;
 };
 
-// The text for standard output, in the format the invocation asks for.
-using LocalAnswer = Result<std::string> (*)(const LocalCall&);
+// The text for standard output, in the format the invocation asks for, and how the command ends.
+struct LocalText {
+  LocalText(std::string given, int code = 0)  // NOLINT(google-explicit-constructor): most are texts
+      : text(std::move(given)), exit_code(code) {}
+  std::string text;
+  int exit_code;
+};
+using LocalAnswer = Result<LocalText> (*)(const LocalCall&);
 
 std::span<const Route> local_routes();
 LocalAnswer find_local(const Route& route);  // nullptr: a route of the table

@@ -29,11 +29,14 @@ constexpr auto kRules = std::to_array<ActionRule>({
     {"project:read", kPlatform, anyone},  // the list; each sees their own in it
     {"project:create", kPlatform, platform_admin},
     {"audit:read", kPlatform, auditor},
+    {"backup:write", kPlatform, platform_admin},
     {"audit:recover", kPlatform, platform_admin},
     {"user:read", kPlatform, platform_admin},
     {"user:write", kPlatform, platform_admin},
     {"group:read", kPlatform, platform_admin},
     {"group:write", kPlatform, platform_admin},
+    {"event:read", kPlatform, anyone},   // each sees what changed in their projects
+    {"status:read", kPlatform, anyone},  // likewise
     {"self:read", kPlatform, anyone},
     {"self:write", kPlatform, anyone},
     {"token:read", kPlatform, anyone},             // one's own

@@ -94,6 +94,7 @@ Incoming incoming_of(http::request<http::string_body>& request) {
   };
   incoming.idempotency_key = named(kIdempotencyHeader);
   incoming.traceparent = named("traceparent");
+  incoming.last_event_id = named("last-event-id");
   incoming.fetch_site = named("sec-fetch-site");
   incoming.body = std::move(request.body());
   return incoming;

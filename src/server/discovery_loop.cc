@@ -10,7 +10,8 @@ constexpr auto kTick = std::chrono::seconds(1);
 // The server itself, which acts for whoever set it up.
 Caller the_server() {
   Caller caller;
-  caller.principal = {"service-account", "exa-discovery", "exa:discovery", rights_of_owner(), "", {}};
+  caller.principal = {
+      "service-account", "exa-discovery", "exa:discovery", rights_of_owner(), "", {}};
   caller.origin = "server";
   caller.action = "cluster.discover";
   caller.known = caller.permitted = {.all = true, .names = {}};
@@ -37,10 +38,18 @@ void DiscoveryLoop::run() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     lock.unlock();
-    if (service_.store().try_own("discovery")) look_where_due();
+    if (owns()) look_where_due();
     lock.lock();
     if (!stopping_) woken_.wait_for(lock, kTick);
   }
+}
+
+bool DiscoveryLoop::owns() {
+  if (ownership_ && ownership_->holds()) return true;
+  ownership_.reset();
+  auto taken = service_.store().try_own("discovery");
+  if (taken) ownership_ = *std::move(taken);
+  return ownership_ != nullptr;
 }
 
 void DiscoveryLoop::look_where_due() {

@@ -25,13 +25,15 @@ class DiscoveryLoop {
 
  private:
   void run();
+  bool owns();
   void look_where_due();
   void look(const std::string& cluster);
 
   Service& service_;
   AccessLog& log_;
   Metrics& metrics_;
-  boost::asio::thread_pool lookers_{4};  // one slow cluster must not hold up the others
+  std::unique_ptr<Ownership> ownership_;  // of the loop's own thread
+  boost::asio::thread_pool lookers_{4};   // one slow cluster must not hold up the others
   std::mutex mutex_;
   std::condition_variable woken_;
   std::set<std::string> going_on_;

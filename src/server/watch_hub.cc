@@ -67,8 +67,8 @@ void WatchHub::run() {
       continue;
     }
     lock.unlock();
-    const auto newest = read_value<int64_t>(
-        service_.store(), [](Transaction& tx) { return newest_revision(tx); });
+    const auto newest =
+        read_value<int64_t>(service_.store(), [](Transaction& tx) { return newest_revision(tx); });
     lock.lock();
     if (newest) tell_all(*newest);
     changed_.wait_for(lock, kLook);
@@ -104,9 +104,8 @@ bool WatchHub::tell(Watcher& watcher, int64_t newest) {
     watcher.spoken = now;
     return watcher.sink->send(shared(fmt::format(": still here at revision {}\n\n", newest)));
   }
-  const auto batch = read_value<EventBatch>(service_.store(), [&](Transaction& tx) {
-    return events_after(tx, watcher.since, kBatch);
-  });
+  const auto batch = read_value<EventBatch>(
+      service_.store(), [&](Transaction& tx) { return events_after(tx, watcher.since, kBatch); });
   if (!batch) return false;
   std::string text;
   for (const Event& event : batch->events)

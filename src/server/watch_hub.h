@@ -33,7 +33,7 @@ class WatchHub {
     int64_t since;  // revision up to which it was told
     WhoIsIt who;
     Projects known;
-    std::chrono::steady_clock::time_point asked;  // who it is
+    std::chrono::steady_clock::time_point asked;   // who it is
     std::chrono::steady_clock::time_point spoken;  // the last byte sent to it
   };
 

@@ -155,11 +155,12 @@ constexpr int64_t kSnapshotsKept = 48;
 // Forgets the oldest beyond those kept (never the one that answers rest on), and names them for the
 // log.
 Result<json::array> drop_old_snapshots(Transaction& tx, const std::string& uid) {
-  EXA_ASSIGN(const auto rows,
-             tx.rows("SELECT id FROM snapshot WHERE cluster_uid = $1 AND sequence <= (SELECT "
-                     "MAX(sequence) FROM snapshot WHERE cluster_uid = $1) - $2 AND taken_at < (SELECT "
-                     "MAX(taken_at) FROM snapshot WHERE cluster_uid = $1) ORDER BY sequence",
-                     {uid, kSnapshotsKept}));
+  EXA_ASSIGN(
+      const auto rows,
+      tx.rows("SELECT id FROM snapshot WHERE cluster_uid = $1 AND sequence <= (SELECT "
+              "MAX(sequence) FROM snapshot WHERE cluster_uid = $1) - $2 AND taken_at < (SELECT "
+              "MAX(taken_at) FROM snapshot WHERE cluster_uid = $1) ORDER BY sequence",
+              {uid, kSnapshotsKept}));
   json::array dropped;
   for (const Row& row : rows) {
     EXA_TRY(tx.change("DELETE FROM snapshot WHERE id = $1", {row.text(0)}));

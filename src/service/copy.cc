@@ -6,6 +6,7 @@
 
 #include "audit/key_file.h"
 #include "service/audit_log.h"
+#include "store/sqlite.h"
 #include "store/tables.h"
 
 namespace exa {
@@ -101,7 +102,10 @@ Result<json::array> copy_tables(Transaction& from, Transaction& to, const std::s
 // The key and its checkpoint are what the log's truth rests on: never over those of another log.
 class Files {
  public:
-  Files(const fs::path& from, const fs::path& to) : from_(from), to_(to) {
+  enum class There { refused, of_the_same_log };  // files at the destination
+
+  Files(const fs::path& from, const fs::path& to, There there = There::refused)
+      : from_(from), to_(to), there_(there) {
     std::error_code unknown;
     same_ = fs::weakly_canonical(from, unknown) == fs::weakly_canonical(to, unknown);
   }
@@ -117,6 +121,10 @@ class Files {
     const auto key = load_key_file(from_ / kKey);
     if (!key) return key.error().code == Code::not_found ? Result<void>() : fail(key.error());
     std::error_code error;
+    if (there_ == There::of_the_same_log) {
+      EXA_ASSIGN(const bool kept, same_log_is_there(*key));
+      if (kept) return {};
+    }
     fs::create_directories(to_, error);
     for (const std::string_view name : {kKey, kPublicKey, kCheckpoint}) {
       if (!fs::exists(to_ / name, error)) continue;
@@ -134,19 +142,29 @@ class Files {
   void keep() { made_.clear(); }
 
  private:
+  Result<bool> same_log_is_there(const SigningKey& key) const {
+    const auto other = load_key_file(to_ / kKey);
+    if (!other)
+      return other.error().code == Code::not_found ? Result<bool>(false) : fail(other.error());
+    if (other->public_key() == key.public_key()) return true;
+    return fail(Code::conflict,
+                fmt::format("{} is the key of {}, but the backup is of {}", (to_ / kKey).string(),
+                            other->public_key().name, key.public_key().name));
+  }
+
   fs::path from_;
   fs::path to_;
+  There there_;
   bool same_ = false;
   std::vector<fs::path> made_;
 };
 
-}  // namespace
-
-Result<Answer> copy_installation(const Installation& from, const Installation& to,
-                                 const Clock& clock) {
+// What was copied, table by table.
+Result<json::array> copy_all(const Installation& from, const Installation& to, const Clock& clock,
+                             Files::There there) {
   EXA_TRY(verify(from, clock, "source"));
   json::array copied;
-  Files files(from.files, to.files);
+  Files files(from.files, to.files, there);
   bool written = false;
   // A rehearsal is a write that keeps nothing: nobody else changes the source meanwhile, nor its
   // checkpoint.
@@ -161,6 +179,14 @@ Result<Answer> copy_installation(const Installation& from, const Installation& t
     files.keep();
     return {};
   }));
+  return copied;
+}
+
+}  // namespace
+
+Result<Answer> copy_installation(const Installation& from, const Installation& to,
+                                 const Clock& clock) {
+  EXA_ASSIGN(json::array copied, copy_all(from, to, clock, Files::There::refused));
   EXA_TRY(verify(to, clock, "copy"));
   Answer answer;
   answer.body = {{"from", from.store.describe()},
@@ -168,6 +194,53 @@ Result<Answer> copy_installation(const Installation& from, const Installation& t
                  {"verified", true},
                  {"items", std::move(copied)},
                  {"next_cursor", nullptr}};
+  return answer;
+}
+
+Result<Answer> back_up(Service& service, const Caller& caller, const std::string& folder) {
+  std::error_code unknown;
+  if (fs::exists(folder, unknown) && !fs::is_empty(folder, unknown)) {
+    return fail(invalid("backup", {{"/folder", "is not empty; name a new one", ""}}));
+  }
+  if (caller.dry_run) {
+    Answer answer;
+    answer.body = {{"folder", folder}, {"verified", false}, {"items", json::array()}};
+    return answer;
+  }
+  EXA_ASSIGN(const auto store, open_sqlite({.folder = folder}));
+  EXA_ASSIGN(Answer answer, copy_installation({service.store(), service.trail().folder()},
+                                              {*store, folder}, service.around().clock));
+  answer.status = 201;
+  answer.body = {{"folder", folder}, {"verified", true}, {"items", answer.body.at("items")}};
+  answer.notices.emplace_back(
+      "it holds the key of the audit log: keep it where others cannot read");
+  // what was copied goes nowhere but there; that it was is on record here
+  return service.mutate(caller, [&](Transaction&, Deed& deed) -> Result<Answer> {
+    deed.object_kind = "backup";
+    deed.object_name = folder;
+    return answer;
+  });
+}
+
+Result<Answer> restore_installation(const Installation& backup, const Installation& to,
+                                    const Clock& clock) {
+  EXA_ASSIGN(json::array copied, copy_all(backup, to, clock, Files::There::of_the_same_log));
+  const Result<void> verified = verify(to, clock, "restored copy");
+  if (!verified && verified.error().code != Code::audit_broken) return fail(verified.error());
+  Answer answer;
+  answer.body = {{"from", backup.store.describe()},
+                 {"to", to.store.describe()},
+                 {"needs_recovery", !verified.has_value()},
+                 {"items", std::move(copied)},
+                 {"next_cursor", nullptr}};
+  if (!verified) {
+    answer.exit_code = info(Code::audit_broken).exit_code;
+    answer.notices.push_back(verified.error().message);
+    answer.notices.emplace_back(
+        "entries were written after this backup was made; nothing can be changed before that is "
+        "put "
+        "on record: exa audit recover --reason \"…\"");
+  }
   return answer;
 }
 

@@ -23,4 +23,14 @@ struct Installation {
 Result<Answer> copy_installation(const Installation& from, const Installation& to,
                                  const Clock& clock);
 
+// A copy in a new folder, as SQLite whatever the source is; for a server that goes on meanwhile,
+// whose changes wait. Errors: as above; invalid_input for a folder that is not empty.
+Result<Answer> back_up(Service& service, const Caller& caller, const std::string& folder);
+
+// The way back, into a store without entries. Files of the same log that are at the destination
+// already stay: a checkpoint there that is newer than the backup shows that entries were lost, and
+// the answer says so (`needs_recovery`); nothing can be changed then before `exa audit recover`.
+Result<Answer> restore_installation(const Installation& backup, const Installation& to,
+                                    const Clock& clock);
+
 }  // namespace exa

@@ -16,13 +16,14 @@ Time next_look(const Looks& looks) {
 
 Result<std::vector<Looks>> load_looks(Transaction& tx) {
   // the probes behind the last good one are the failures in a row
-  EXA_ASSIGN(const auto rows,
-             tx.rows("SELECT c.name, c.max_age, MAX(p.probed_at), "
-                     "COUNT(CASE WHEN p.snapshot_id IS NULL AND p.sequence > COALESCE((SELECT "
-                     "MAX(g.sequence) FROM probe g WHERE g.cluster_uid = c.uid AND g.snapshot_id IS "
-                     "NOT NULL), -1) THEN p.sequence END) "
-                     "FROM cluster c LEFT JOIN probe p ON p.cluster_uid = c.uid "
-                     "WHERE c.removed_at IS NULL GROUP BY c.uid, c.name, c.max_age ORDER BY c.name"));
+  EXA_ASSIGN(
+      const auto rows,
+      tx.rows("SELECT c.name, c.max_age, MAX(p.probed_at), "
+              "COUNT(CASE WHEN p.snapshot_id IS NULL AND p.sequence > COALESCE((SELECT "
+              "MAX(g.sequence) FROM probe g WHERE g.cluster_uid = c.uid AND g.snapshot_id IS "
+              "NOT NULL), -1) THEN p.sequence END) "
+              "FROM cluster c LEFT JOIN probe p ON p.cluster_uid = c.uid "
+              "WHERE c.removed_at IS NULL GROUP BY c.uid, c.name, c.max_age ORDER BY c.name"));
   std::vector<Looks> all;
   for (const Row& row : rows) {
     Looks looks{row.text(0), Duration{row.integer(1)}, {}, row.integer(3)};

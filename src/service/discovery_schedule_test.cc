@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
-
 #include "service/discovery_schedule.h"
+
+#include <gtest/gtest.h>
 
 namespace exa {
 namespace {

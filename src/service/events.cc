@@ -59,9 +59,9 @@ Result<EventBatch> events_after(Transaction& tx, int64_t since, int64_t limit) {
                             since, newest),
                 "read the lists again, then watch from their revision");
   }
-  EXA_ASSIGN(const auto rows,
-             tx.rows("SELECT leaf FROM audit_entry WHERE idx > $1 ORDER BY idx LIMIT $2",
-                     {since, limit}));
+  EXA_ASSIGN(
+      const auto rows,
+      tx.rows("SELECT leaf FROM audit_entry WHERE idx > $1 ORDER BY idx LIMIT $2", {since, limit}));
   EventBatch batch;
   batch.seen = since + static_cast<int64_t>(rows.size());
   for (const Row& row : rows) {
@@ -89,7 +89,8 @@ Result<Answer> list_events(Service& service, const Caller& caller, const ListEve
       EXA_ASSIGN(const EventBatch batch, events_after(tx, *what.since, what.limit));
       seen = batch.seen;
       for (const Event& event : batch.events)
-        if (const auto visible = seen_by(caller.known, event)) items.emplace_back(to_json(*visible));
+        if (const auto visible = seen_by(caller.known, event))
+          items.emplace_back(to_json(*visible));
     }
     Answer answer;
     answer.body = {{"items", std::move(items)}, {"revision", seen}};

@@ -16,7 +16,8 @@ struct Event {
   std::string project;  // empty: of the platform
   std::optional<int64_t> version;
   std::string actor;
-  json::array changes;  // statuses that changed with it: {project, name, version, cluster, from, to}
+  json::array
+      changes;  // statuses that changed with it: {project, name, version, cluster, from, to}
 };
 
 json::object to_json(const Event& event);

@@ -28,19 +28,19 @@ Result<void> keep(Transaction& tx, const std::string& project, const std::string
                   int64_t version, const std::string& cluster_uid, const Resolution& resolution,
                   const SnapshotHead& head, Time now) {
   const json::array unconfirmed(resolution.unconfirmed.begin(), resolution.unconfirmed.end());
-  EXA_TRY(
-      tx.change("INSERT INTO resolution (project, name, version, cluster_uid, status, cause, "
-                "reason, unconfirmed, "
-                "snapshot_id, snapshot_taken_at, resolved_at, status_since) VALUES ($1, $2, $3, $4, $5, "
-                "$6, $7, $8, $9, $10, $11, $11) "
-                "ON CONFLICT (project, name, version, cluster_uid) DO UPDATE SET status = $5, "
-                "cause = $6, reason = $7, "
-                "unconfirmed = $8, snapshot_id = $9, snapshot_taken_at = $10, resolved_at = $11, "
-                "status_since = CASE WHEN resolution.status = $5 THEN resolution.status_since ELSE $11 "
-                "END",
-                {project, name, version, cluster_uid, std::string(exa::name(resolution.status)),
-                 std::string(exa::name(resolution.cause)), resolution.reason, to_text(unconfirmed),
-                 head.id, head.taken_at.micros, now.micros}));
+  EXA_TRY(tx.change(
+      "INSERT INTO resolution (project, name, version, cluster_uid, status, cause, "
+      "reason, unconfirmed, "
+      "snapshot_id, snapshot_taken_at, resolved_at, status_since) VALUES ($1, $2, $3, $4, $5, "
+      "$6, $7, $8, $9, $10, $11, $11) "
+      "ON CONFLICT (project, name, version, cluster_uid) DO UPDATE SET status = $5, "
+      "cause = $6, reason = $7, "
+      "unconfirmed = $8, snapshot_id = $9, snapshot_taken_at = $10, resolved_at = $11, "
+      "status_since = CASE WHEN resolution.status = $5 THEN resolution.status_since ELSE $11 "
+      "END",
+      {project, name, version, cluster_uid, std::string(exa::name(resolution.status)),
+       std::string(exa::name(resolution.cause)), resolution.reason, to_text(unconfirmed), head.id,
+       head.taken_at.micros, now.micros}));
   return {};
 }
 
@@ -74,13 +74,11 @@ using VersionKey = std::tuple<std::string, std::string, int64_t>;
 
 // The statuses that are kept for a cluster, before they are worked out anew.
 Result<std::map<VersionKey, std::string>> kept_statuses(Transaction& tx, const Cluster& cluster) {
-  EXA_ASSIGN(
-      const auto rows,
-      tx.rows("SELECT project, name, version, status FROM resolution WHERE cluster_uid = $1",
-              {cluster.uid}));
+  EXA_ASSIGN(const auto rows,
+             tx.rows("SELECT project, name, version, status FROM resolution WHERE cluster_uid = $1",
+                     {cluster.uid}));
   std::map<VersionKey, std::string> statuses;
-  for (const Row& row : rows)
-    statuses[{row.text(0), row.text(1), row.integer(2)}] = row.text(3);
+  for (const Row& row : rows) statuses[{row.text(0), row.text(1), row.integer(2)}] = row.text(3);
   return statuses;
 }
 
@@ -261,7 +259,7 @@ Result<std::vector<StatusChange>> refresh_cluster(Transaction& tx, const Cluster
 }
 
 json::object to_json(const StatusChange& change) {
-  return {{"project", change.project}, {"name", change.name},       {"version", change.version},
+  return {{"project", change.project}, {"name", change.name},        {"version", change.version},
           {"cluster", change.cluster}, {"from_status", change.from}, {"to_status", change.to}};
 }
 

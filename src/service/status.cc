@@ -27,24 +27,25 @@ auto place_of(const Standing& standing) {
 Result<std::vector<Standing>> load_standings(Transaction& tx, Time now) {
   EXA_ASSIGN(
       const auto rows,
-      tx.rows("SELECT r.project, r.name, r.version, c.name, r.status, r.reason, r.status_since, "
-              "r.snapshot_taken_at, c.max_age, l.label, u.kind, u.ref "
-              "FROM resolution r JOIN cluster c ON c.uid = r.cluster_uid AND c.removed_at IS NULL "
-              "LEFT JOIN profile_label l ON l.project = r.project AND l.name = r.name AND "
-              "l.version = r.version AND l.label = 'active' "
-              "LEFT JOIN consumer u ON u.project = r.project AND u.profile = r.name AND u.version = "
-              "r.version AND u.cluster = c.name "
-              "WHERE l.label IS NOT NULL OR u.ref IS NOT NULL "
-              "ORDER BY r.project, r.name, r.version, c.name, u.kind, u.ref"));
+      tx.rows(
+          "SELECT r.project, r.name, r.version, c.name, r.status, r.reason, r.status_since, "
+          "r.snapshot_taken_at, c.max_age, l.label, u.kind, u.ref "
+          "FROM resolution r JOIN cluster c ON c.uid = r.cluster_uid AND c.removed_at IS NULL "
+          "LEFT JOIN profile_label l ON l.project = r.project AND l.name = r.name AND "
+          "l.version = r.version AND l.label = 'active' "
+          "LEFT JOIN consumer u ON u.project = r.project AND u.profile = r.name AND u.version = "
+          "r.version AND u.cluster = c.name "
+          "WHERE l.label IS NOT NULL OR u.ref IS NOT NULL "
+          "ORDER BY r.project, r.name, r.version, c.name, u.kind, u.ref"));
   std::vector<Standing> all;
   for (const Row& row : rows) {
     const bool same = !all.empty() && all.back().project == row.text(0) &&
                       all.back().name == row.text(1) && all.back().version == row.integer(2) &&
                       all.back().cluster == row.text(3);
     if (!same) {
-      Standing standing{row.text(0), row.text(1),         row.integer(2),  row.text(3),
-                        row.text(4), row.text(5), Time{row.integer(6)}, !row.is_null(9),
-                        {}};
+      Standing standing{row.text(0),          row.text(1),     row.integer(2),
+                        row.text(3),          row.text(4),     row.text(5),
+                        Time{row.integer(6)}, !row.is_null(9), {}};
       const Time stale_at{row.integer(7) + row.integer(8)};
       if (standing.status == name(Status::verified) && now > stale_at) {
         standing.status = name(Status::degraded);
@@ -62,19 +63,20 @@ Result<std::vector<Standing>> load_standings(Transaction& tx, Time now) {
 
 json::object standing_json(const Standing& standing) {
   const bool stale = standing.reason.starts_with("it was verified");
-  return {{"project", standing.project},
-          {"name", standing.name},
-          {"version", standing.version},
-          {"cluster", standing.cluster},
-          {"status", standing.status},
-          {"since", standing.since.micros == 0 ? json::value(nullptr)
-                                               : json::value(format_rfc3339(standing.since))},
-          {"reason", standing.reason},
-          {"consumers", json::array(standing.consumers.begin(), standing.consumers.end())},
-          {"next", stale ? fmt::format("exa cluster discover {}", standing.cluster)
-                         : fmt::format("exa hardware profile resolve {}@{} --cluster {} --project {}",
-                                       standing.name, standing.version, standing.cluster,
-                                       standing.project)}};
+  return {
+      {"project", standing.project},
+      {"name", standing.name},
+      {"version", standing.version},
+      {"cluster", standing.cluster},
+      {"status", standing.status},
+      {"since", standing.since.micros == 0 ? json::value(nullptr)
+                                           : json::value(format_rfc3339(standing.since))},
+      {"reason", standing.reason},
+      {"consumers", json::array(standing.consumers.begin(), standing.consumers.end())},
+      {"next",
+       stale ? fmt::format("exa cluster discover {}", standing.cluster)
+             : fmt::format("exa hardware profile resolve {}@{} --cluster {} --project {}",
+                           standing.name, standing.version, standing.cluster, standing.project)}};
 }
 
 // A cluster that was not seen at its last look, or never.

@@ -20,7 +20,8 @@ struct Standing {
 
 // What of them is a problem, the worst first. Pure.
 //   - A version somebody runs on must be verified where they run.
-//   - An active version must be verified on one cluster at least; if it is on none, the one where it
+//   - An active version must be verified on one cluster at least; if it is on none, the one where
+//   it
 //     stands best is named.
 std::vector<Standing> troubles(std::vector<Standing> standings);
 
