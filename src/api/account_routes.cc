@@ -10,8 +10,8 @@ namespace {
 const std::vector<std::string_view> kPlatformRoles = {"platform-admin", "auditor"};
 
 // A file ends with a newline that nobody meant to be part of the password.
-std::string password_of(const Call& call) {
-  std::string password = call.text("password");
+std::string password_of(const Call& call, std::string_view key = "password") {
+  std::string password = call.text(key);
   if (password.ends_with('\n')) password.pop_back();
   if (password.ends_with('\r')) password.pop_back();
   return password;
@@ -41,7 +41,8 @@ Result<Reply> disable(Service& service, const Call& call) {
 }
 
 Result<Reply> password(Service& service, const Call& call) {
-  return reply_of(set_password(service, call.caller, call.text("name"), password_of(call)));
+  return reply_of(set_password(service, call.caller, call.text("name"), password_of(call),
+                               password_of(call, "current")));
 }
 
 Result<Reply> role(Service& service, const Call& call) {
@@ -170,6 +171,11 @@ std::vector<Route> user_rows() {
        .summary = "Set a password: one's own, or as a platform-admin anybody's",
        .params = {name_param("the user"),
                   password_param("file with the password (- for standard input)", true),
+                  {.name = "current",
+                   .in = In::body,
+                   .kind = Kind::file,
+                   .flag = "--current-password-file",
+                   .help = "file with the present password; needed for one's own"},
                   dry_run_param()},
        .handler = password,
        .reply = "User"},

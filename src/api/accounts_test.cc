@@ -178,6 +178,15 @@ TEST(Escalation, NobodyGrantsWhatTheyLack) {
       exa.call("token.create", {{"name", "ci"}, {"scope", json::array{"cluster:write"}}}).status,
       403);
   EXPECT_EQ(exa.call("user.password", {{"name", "linus"}, {"password", kPassword}}).status, 403);
+  // nor does a session alone take an account over
+  EXPECT_EQ(exa.call("user.password", {{"name", "grace"}, {"password", "another long one"}}).status,
+            403);
+  EXPECT_EQ(
+      exa.call("user.password",
+               {{"name", "grace"}, {"password", kPassword}, {"current", "wrong horse battery"}})
+          .status,
+      403);
+  exa.ask("user.password", {{"name", "grace"}, {"password", kPassword}, {"current", kPassword}});
   // a token of hers for reading makes no wider and no longer token, and no account
   const json::value narrow = team.token(
       team.as("grace"),
@@ -391,7 +400,7 @@ TEST(Sharing, ASharedProfileIsUsedByItsFullNameAndNeverChanged) {
   EXPECT_EQ(exa.ask("hardware_profile.show", named).at("project"), "speech");
   const json::value listed =
       exa.ask("hardware_profile.list", {{"shared", true}, {"project", "vision"}});
-  EXPECT_EQ(listed.at("items").at(0).at("reference"), "speech/small");
+  EXPECT_EQ(listed.at("items").at(0).at("name"), "speech/small");
   const json::value used = exa.ask(
       "hardware_profile.use",
       {{"name", "speech/small"}, {"for", "training"}, {"as", "run"}, {"project", "vision"}});
@@ -434,7 +443,7 @@ TEST(AccountsInTheLog, EveryRowAndColumnIsVouchedFor) {
       {"UPDATE account_user SET disabled_at = 1", "disabled_at of user"},
       {"UPDATE access_token SET expires_at = 9000000000000000", "expires_at of token"},
       {"UPDATE access_token SET sha256 = 'x'", "sha256 of token"},
-      {"UPDATE access_token SET owner = 'grace'", "owner of token"},
+      {"UPDATE access_token SET owner = 'linus'", "owner of token"},
       {"UPDATE group_member SET user_name = 'linus'", "user_name of group_member"},
       {"UPDATE account_group SET oidc_group = 'x'", "oidc_group of group"},
       {"UPDATE service_account SET spec = '{\"name\":\"robot\",\"verbs\":[\"user:write\"]}'",

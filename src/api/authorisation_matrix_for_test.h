@@ -83,7 +83,7 @@ inline const std::map<std::string, json::object>& matrix_arguments() {
       {"usage.sums", {{"project", "P"}}},
       {"usage.records", {{"project", "P"}}},
       {"project_member.list", {{"project", "P"}}},
-      {"project_member.add", {{"project", "P"}, {"name", "grace"}, {"role", "admin"}}},
+      {"project_member.add", {{"project", "P"}, {"name", "grace"}, {"role", "viewer"}}},
       {"project_member.remove", {{"project", "P"}, {"name", "linus"}}},
       {"project_limits.get", {{"project", "P"}}},
       {"project_limits.set", {{"project", "P"}, {"family", "nvidia"}, {"at_once", 6}}},

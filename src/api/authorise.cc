@@ -34,7 +34,8 @@ Failure refused(Service& service, const Call& call, std::string_view action,
 Result<void> require_sign_in(const Route& route, const Principal& principal) {
   const ActionRule* rule = find_action(route.action);
   if (principal.signed_in() || (rule != nullptr && rule->needs == Needs::nobody)) return {};
-  return fail(Code::unauthenticated, "nobody is signed in; sign in, or give a token", "exa login");
+  return fail(Code::unauthenticated, "nobody is signed in; sign in, or give a token",
+              "exa auth status");
 }
 
 Result<void> authorise(Service& service, Call& call) {

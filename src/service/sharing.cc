@@ -140,16 +140,15 @@ Result<Answer> list_shared_profiles(Service& service, const HeadQuery& page) {
       const std::string name = key.substr(slash + 1);
       const auto stored = find_profile(tx, owner, {.name = name});
       if (!stored && stored.error().code == Code::not_found) {
-        items.emplace_back(json::object{{"name", name},
+        items.emplace_back(json::object{{"name", key},
                                         {"version", nullptr},
                                         {"project", owner},
-                                        {"reference", key},
                                         {"note", "no active version"}});
         continue;
       }
       if (!stored) return fail(stored.error());
       EXA_ASSIGN(json::object item, stored_json(tx, *stored, service.now()));
-      item["reference"] = key;
+      item["name"] = key;  // as it is referred to from here
       items.emplace_back(std::move(item));
     }
     Answer answer;

@@ -18,7 +18,7 @@ constexpr Duration kUsedEvery = minutes(1);
 
 Failure nobody() {
   return fail(Code::unauthenticated, "who you are could not be confirmed; sign in again",
-              "exa login");
+              "exa auth status");
 }
 
 // Before anybody is known, the change is done by whom it makes known.

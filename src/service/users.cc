@@ -27,6 +27,23 @@ Result<void> name_is_free(Transaction& tx, const std::string& name) {
                           user ? "user" : "service account", name));
 }
 
+Result<void> is_current_password(Service& service, const Caller& caller,
+                                 const std::string& current) {
+  const std::string& user = caller.principal.name;
+  AttemptLimiter& attempts = service.sign_in_attempts();
+  EXA_TRY(attempts.admit(user, caller.origin, service.now()));
+  EXA_ASSIGN(const std::string hash,
+             read_value<std::string>(service.store(), [&](Transaction& tx) -> Result<std::string> {
+               EXA_ASSIGN(const auto rows,
+                          tx.rows("SELECT hash FROM user_password WHERE name = $1", {user}));
+               return rows.empty() ? std::string() : rows[0].text(0);
+             }));
+  if (is_password(SecretText(current), hash)) return {};
+  attempts.failed(user, caller.origin, service.now());
+  return fail(Code::forbidden, "the current password is another one",
+              "exa user password NAME --current-password-file FILE --password-file FILE");
+}
+
 json::object rights_json(const Rights& rights) {
   json::object projects;
   for (const auto& [project, role] : rights.by_project) projects[project] = name(role);
@@ -153,12 +170,13 @@ Result<Answer> disable_user(Service& service, const Caller& caller, const std::s
 }
 
 Result<Answer> set_password(Service& service, const Caller& caller, const std::string& name,
-                            const std::string& password) {
+                            const std::string& password, const std::string& current) {
   const bool own = caller.principal.kind == "user" && caller.principal.name == name;
   if (!own && !permitted(caller.principal.rights, "user:write", ""))
     return fail(not_permitted(caller.principal, "user:write", "", {}));
   const SecretText secret(password);
   EXA_TRY(check_password(secret));
+  if (own) EXA_TRY(is_current_password(service, caller, current));
   EXA_ASSIGN(const std::string hash, hash_password(secret));
   return service.mutate(caller, [&](Transaction& tx, Deed& deed) -> Result<Answer> {
     EXA_ASSIGN(const json::object spec, find_user(tx, name));

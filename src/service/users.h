@@ -22,9 +22,10 @@ Result<Answer> show_user(Service& service, const std::string& name);
 // Ends sessions at once, and tokens with them: both are refused while the account is disabled.
 Result<Answer> disable_user(Service& service, const Caller& caller, const std::string& name,
                             bool undo);
-// One's own, or anybody's with user:write. Ends every session of the user.
+// One's own, with the current one (a stolen session takes no account over), or anybody else's with
+// user:write. Ends every session of the user.
 Result<Answer> set_password(Service& service, const Caller& caller, const std::string& name,
-                            const std::string& password);
+                            const std::string& password, const std::string& current);
 // nullopt takes the role away. `subject_kind` is "user" or "group".
 Result<Answer> set_platform_role(Service& service, const Caller& caller,
                                  const std::string& subject_kind, const std::string& name,

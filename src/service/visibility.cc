@@ -32,8 +32,8 @@ Error not_permitted(const Principal& who, std::string_view action, const std::st
     error.next = fmt::format("exa token create NAME --scope {}", action);
     return error;
   }
-  const bool of_project =
-      rule != nullptr && rule->scope == Scope::project && rule->needs != Needs::platform_admin;
+  const bool of_project = !project.empty() && rule != nullptr && rule->scope == Scope::project &&
+                          rule->needs != Needs::platform_admin;
   if (!of_project) {
     error.message = fmt::format(
         "{} may not do {}: it needs the role {}, which a platform-admin gives", who.name, action,
