@@ -17,14 +17,14 @@ std::vector<std::string> content(Store& store) {
   std::vector<std::string> lines;
   EXPECT_TRUE(store.read([&](Transaction& tx) -> Result<void> {
     for (const TableKey& table : tables_of(migrations())) {
-      EXA_ASSIGN(const auto rows,
-                 tx.rows(fmt::format("SELECT * FROM {} ORDER BY {}", table.table,
-                                     fmt::join(table.columns, ", "))));
+      EXA_ASSIGN(const auto rows, tx.rows(fmt::format("SELECT * FROM {} ORDER BY {}", table.table,
+                                                      fmt::join(table.columns, ", "))));
       for (const Row& row : rows) {
         std::string line = table.table;
         for (size_t i = 0; i < row.size(); ++i) {
           const Value& value = row.value(i);
-          if (const auto* number = std::get_if<int64_t>(&value)) line += fmt::format("|{}", *number);
+          if (const auto* number = std::get_if<int64_t>(&value))
+            line += fmt::format("|{}", *number);
           if (const auto* text = std::get_if<std::string>(&value)) line += "|" + *text;
           if (const auto* bytes = std::get_if<Bytes>(&value)) line += "|b" + bytes->data;
           if (row.is_null(i)) line += "|null";
@@ -44,7 +44,8 @@ void fill(TestExa& exa) {
   exa.ask("hardware_profile.resolve", {{"name", "eight"}, {"cluster", "hpc"}});
   exa.ask("pool.add", {{"name", "lab"}, {"accelerator", "nvidia"}, {"count", 8}, {"region", "eu"}});
   exa.ask("placement.place", {{"name", "train"}, {"gpus", 2}, {"reserve", true}});
-  EXPECT_GE(exa.call("pool.add", {{"name", "lab"}, {"accelerator", "x"}, {"count", 8}}).status, 400);
+  EXPECT_GE(exa.call("pool.add", {{"name", "lab"}, {"accelerator", "x"}, {"count", 8}}).status,
+            400);
 }
 
 // From the backend under test to each one there is, and back.
@@ -91,11 +92,13 @@ TEST(Copy, NeverGoesOverWhatIsThere) {
   const auto before = content(other.store());
   const PlaceForStores elsewhere(Backend::sqlite);
   const Clock clock = [&] { return exa.now; };
-  const auto files = copy_installation({exa.store(), exa.folder()}, {other.store(), other.folder()}, clock);
+  const auto files =
+      copy_installation({exa.store(), exa.folder()}, {other.store(), other.folder()}, clock);
   ASSERT_FALSE(files);
   EXPECT_EQ(files.error().code, Code::conflict);
   EXPECT_THAT(files.error().message, HasSubstr("belongs to another log"));
-  const auto tables = copy_installation({exa.store(), exa.folder()}, {other.store(), elsewhere.folder()}, clock);
+  const auto tables =
+      copy_installation({exa.store(), exa.folder()}, {other.store(), elsewhere.folder()}, clock);
   ASSERT_FALSE(tables);
   EXPECT_EQ(tables.error().code, Code::conflict);
   EXPECT_THAT(tables.error().message, HasSubstr("is not empty"));

@@ -1,5 +1,6 @@
-// A whole exa in a temporary folder (its tables on PostgreSQL where tests/with_postgres runs one), with a clock that the test moves and a cluster that answers
-// what the test says: requests go through the router as they do from the command line.
+// A whole exa in a temporary folder (its tables on PostgreSQL where tests/with_postgres runs one),
+// with a clock that the test moves and a cluster that answers what the test says: requests go
+// through the router as they do from the command line.
 #pragma once
 
 #include <filesystem>
@@ -27,6 +28,7 @@ inline std::string read_test_file(const std::string& name) {
 class TestExa {
  public:
   TestExa() {
+    place_.allow_reuse();
     store_ = place_.open();
     trail_ = std::make_unique<AuditTrail>(place_.folder());
     service_ = std::make_unique<Service>(

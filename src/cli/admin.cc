@@ -29,9 +29,10 @@ Route admin_copy_row() {
           .command = "admin copy",
           .tier = Tier::mutating,
           .summary = "Copy an installation to another store, with its audit log",
-          .detail = "The destination must be empty. Nobody can change the source meanwhile; it stays "
-                    "as it is. The key and checkpoint of the audit log go along: those of a "
-                    "PostgreSQL lie in the data folder. Both ends are verified.",
+          .detail =
+              "The destination must be empty. Nobody can change the source meanwhile; it stays "
+              "as it is. The key and checkpoint of the audit log go along: those of a "
+              "PostgreSQL lie in the data folder. Both ends are verified.",
           .params = {{.name = "from",
                       .flag = "--from",
                       .help = "sqlite:FOLDER or postgresql://USER@HOST/DATABASE",
@@ -54,8 +55,8 @@ Result<std::string> admin_copy(const LocalCall& call) {
   EXA_ASSIGN(const auto to_files, files_of(to, call));
   EXA_ASSIGN(const auto source, open_store({.store = from}));
   EXA_ASSIGN(const auto target, open_store({.store = to}));
-  EXA_ASSIGN(const Answer answer, copy_installation({*source, from_files}, {*target, to_files},
-                                                    call.environment.clock));
+  EXA_ASSIGN(const Answer answer,
+             copy_installation({*source, from_files}, {*target, to_files}, call.environment.clock));
   Reply reply;
   reply.body = to_pretty_text(answer.body);
   Rendering how;

@@ -128,12 +128,9 @@ struct LocalCommand {
   LocalAnswer answer;
 };
 
-constexpr LocalCommand kAnswers[] = {{"local.completion", completion},
-                                     {"local.man", man},
-                                     {"local.commands", commands},
-                                     {"local.help_error", help_error},
-                                     {"local.version", version},
-                                     {"local.admin_copy", admin_copy}};
+constexpr LocalCommand kAnswers[] = {
+    {"local.completion", completion}, {"local.man", man},         {"local.commands", commands},
+    {"local.help_error", help_error}, {"local.version", version}, {"local.admin_copy", admin_copy}};
 
 std::vector<Route> rows() {
   return {

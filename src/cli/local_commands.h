@@ -1,5 +1,6 @@
 // Commands that no route answers: they speak of the command line itself and open no store, or (`exa
-// admin`) work on stores that no service is in front of. They are rows like the routes, so that help, completion, man page and `exa commands` treat all alike.
+// admin`) work on stores that no service is in front of. They are rows like the routes, so that
+// help, completion, man page and `exa commands` treat all alike.
 #pragma once
 
 #include "cli/command_tree.h"

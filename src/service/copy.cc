@@ -45,9 +45,9 @@ Result<std::vector<Row>> next_rows(Transaction& from, const TableKey& table, con
     for (const size_t place : table.places) values.push_back(last->value(place));
     after = fmt::format(" WHERE ({}) > ({})", key, parameters(values.size()));
   }
-  return from.rows(fmt::format("SELECT * FROM {}{} ORDER BY {} LIMIT {}", table.table, after, key,
-                               kRowsAtOnce),
-                   std::span(values));
+  return from.rows(
+      fmt::format("SELECT * FROM {}{} ORDER BY {} LIMIT {}", table.table, after, key, kRowsAtOnce),
+      std::span(values));
 }
 
 Result<int64_t> copy_table(Transaction& from, Transaction& to, const TableKey& table) {

@@ -19,8 +19,7 @@ std::optional<std::filesystem::path> folder_of_store(const std::string& store) {
 
 Result<std::unique_ptr<Store>> open_store(const StoreOptions& options) {
   const std::string& store = options.store;
-  if (names_postgres(store))
-    return open_postgres({.url = store, .lock_wait = options.lock_wait});
+  if (names_postgres(store)) return open_postgres({.url = store, .lock_wait = options.lock_wait});
   const auto folder = folder_of_store(store);
   if (folder->empty() || store.find("://") != std::string::npos) {
     // not echoed: it may hold a password

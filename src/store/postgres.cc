@@ -45,8 +45,7 @@ class PostgresStore final : public Store, private GroupCommit::Writer {
   Result<void> set_up() {
     EXA_ASSIGN(Connection connection, PostgresConnection::open(address_, options_));
     EXA_ASSIGN(const int64_t present, postgres_schema(*connection, describe()));
-    if (present < migrations().back().number)
-      EXA_TRY(migrate_postgres(*connection, describe()));
+    if (present < migrations().back().number) EXA_TRY(migrate_postgres(*connection, describe()));
     writing_ = std::move(connection);
     return {};
   }
@@ -218,9 +217,9 @@ class PostgresStore final : public Store, private GroupCommit::Writer {
       writing_->forget_loss();
       // In one round trip. Outside a transaction (while `Committed` runs) only the second timeout
       // sees to a writer that stopped with the lock.
-      begun = writing_->execute(fmt::format(
-          "SET idle_session_timeout = {}; SELECT pg_advisory_lock({}); BEGIN",
-          std::max<int64_t>(1, options_.stall.micros / 1000), writing_->writer_lock()));
+      begun = writing_->execute(
+          fmt::format("SET idle_session_timeout = {}; SELECT pg_advisory_lock({}); BEGIN",
+                      std::max<int64_t>(1, options_.stall.micros / 1000), writing_->writer_lock()));
       if (begun) return writing_.get();
       if (!writing_->broken()) break;
     }
@@ -247,9 +246,8 @@ class PostgresStore final : public Store, private GroupCommit::Writer {
   // A connection that cannot give up the lock is closed, which does.
   void release() {
     unknown_ = false;
-    const auto released = writing_->execute(
-        fmt::format("SELECT pg_advisory_unlock({}); SET idle_session_timeout = 0",
-                    writing_->writer_lock()));
+    const auto released = writing_->execute(fmt::format(
+        "SELECT pg_advisory_unlock({}); SET idle_session_timeout = 0", writing_->writer_lock()));
     if (!released || !writing_->idle()) writing_.reset();
   }
 

@@ -15,8 +15,8 @@
 //
 // Readers have connections of their own, REPEATABLE READ READ ONLY. Locks belong to sessions, so a
 // pooler in front must keep sessions (pgbouncer: pool_mode=session). `synchronous_commit` is never
-// off for exa's sessions. Tables are made in the first schema of the search path; one database holds
-// several installations in several schemas (`?options=-csearch_path%3DNAME`).
+// off for exa's sessions. Tables are made in the first schema of the search path; one database
+// holds several installations in several schemas (`?options=-csearch_path%3DNAME`).
 #pragma once
 
 #include <string>

@@ -1,10 +1,9 @@
 #include "store/postgres_connection.h"
 
-#include <poll.h>
-
 #include <cerrno>
 
 #include <fmt/format.h>
+#include <poll.h>
 
 #include "base/quantity.h"
 #include "store/postgres_error.h"
@@ -152,10 +151,11 @@ Result<std::unique_ptr<PostgresConnection>> PostgresConnection::open(
   const std::string timeout =
       std::to_string(std::max<int64_t>(2, (options.connect.micros + 999'999) / 1'000'000));
   const std::array<const char*, 9> keywords = {
-      "application_name", "connect_timeout", "tcp_user_timeout",    "keepalives_idle",
-      "keepalives_interval", "keepalives_count", "dbname", "client_encoding", nullptr};
-  const std::array<const char*, 9> values = {
-      "exa", timeout.c_str(), "20000", "10", "5", "3", address.url().c_str(), "UTF8", nullptr};
+      "application_name", "connect_timeout",     "tcp_user_timeout",
+      "keepalives_idle",  "keepalives_interval", "keepalives_count",
+      "dbname",           "client_encoding",     nullptr};
+  const std::array<const char*, 9> values = {"exa", timeout.c_str(),       "20000", "10",   "5",
+                                             "3",   address.url().c_str(), "UTF8",  nullptr};
   Handle handle(PQconnectdbParams(keywords.data(), values.data(), 1));
   if (PQstatus(handle.get()) != CONNECTION_OK)
     return fail(error_from(handle.get(), fmt::format("cannot connect to {}", address.shown())));
@@ -171,19 +171,18 @@ Result<std::unique_ptr<PostgresConnection>> PostgresConnection::open(
 }
 
 Result<void> PostgresConnection::set_up(const PostgresOptions& options) {
-  const int64_t statement =
-      std::max(millis(options.statement), millis(options.lock_wait) + 1000);
-  EXA_TRY(execute(fmt::format(
-      "SET statement_timeout = {}; SET lock_timeout = {}; "
-      "SET idle_in_transaction_session_timeout = {}; SET idle_session_timeout = 0; "
-      "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3; "
-      "SET default_transaction_isolation = 'read committed'; "
-      "SELECT set_config('synchronous_commit', 'on', false) "
-      "WHERE current_setting('synchronous_commit') = 'off'",
-      statement, millis(options.lock_wait), millis(options.stall))));
-  EXA_ASSIGN(const auto found,
-             rows("SELECT current_setting('server_encoding'), current_schema(), "
-                  "hashtextextended('exa writer ' || current_schema(), 0)"));
+  const int64_t statement = std::max(millis(options.statement), millis(options.lock_wait) + 1000);
+  EXA_TRY(execute(
+      fmt::format("SET statement_timeout = {}; SET lock_timeout = {}; "
+                  "SET idle_in_transaction_session_timeout = {}; SET idle_session_timeout = 0; "
+                  "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET "
+                  "tcp_keepalives_count = 3; "
+                  "SET default_transaction_isolation = 'read committed'; "
+                  "SELECT set_config('synchronous_commit', 'on', false) "
+                  "WHERE current_setting('synchronous_commit') = 'off'",
+                  statement, millis(options.lock_wait), millis(options.stall))));
+  EXA_ASSIGN(const auto found, rows("SELECT current_setting('server_encoding'), current_schema(), "
+                                    "hashtextextended('exa writer ' || current_schema(), 0)"));
   const Row& row = found.at(0);
   if (row.text(0) != "UTF8") {
     return fail(Code::invalid_input,
@@ -201,9 +200,9 @@ Result<void> PostgresConnection::set_up(const PostgresOptions& options) {
 }
 
 Result<int64_t> PostgresConnection::key_of(const std::string& name) {
-  EXA_ASSIGN(const auto found,
-             rows("SELECT hashtextextended('exa owner ' || current_schema() || ' ' || $1, 0)",
-                  {name}));
+  EXA_ASSIGN(
+      const auto found,
+      rows("SELECT hashtextextended('exa owner ' || current_schema() || ' ' || $1, 0)", {name}));
   return found.at(0).integer(0);
 }
 
@@ -233,8 +232,7 @@ Result<int64_t> PostgresConnection::change(std::string_view sql, std::span<const
 }
 
 Result<void> PostgresConnection::execute(const std::string& sql) {
-  EXA_TRY(answer(!broken_ && PQsendQuery(handle_.get(), sql.c_str()) == 1,
-                 "the database refused"));
+  EXA_TRY(answer(!broken_ && PQsendQuery(handle_.get(), sql.c_str()) == 1, "the database refused"));
   return {};
 }
 
@@ -258,8 +256,8 @@ Result<void> PostgresConnection::commit() {
   return {};
 }
 
-// Whether the server closed the connection while nothing was asked of it: its last words and the end
-// lie there unread. What has ended before COMMIT was sent is merely lost.
+// Whether the server closed the connection while nothing was asked of it: its last words and the
+// end lie there unread. What has ended before COMMIT was sent is merely lost.
 bool PostgresConnection::has_ended() {
   constexpr int kMostReads = 4;
   for (int i = 0; i < kMostReads; ++i) {
@@ -297,9 +295,9 @@ Result<std::string> PostgresConnection::prepared(std::string_view sql) {
   if (known != statements_.end()) return known->second;
   const bool keep = statements_.size() < kMostStatements;
   const std::string name = keep ? fmt::format("exa{}", statements_.size()) : std::string();
-  EXA_TRY(answer(
-      !broken_ && PQsendPrepare(handle_.get(), name.c_str(), text.c_str(), 0, nullptr) == 1,
-      "the database did not accept a statement"));
+  EXA_TRY(
+      answer(!broken_ && PQsendPrepare(handle_.get(), name.c_str(), text.c_str(), 0, nullptr) == 1,
+             "the database did not accept a statement"));
   if (keep) statements_.emplace(text, name);
   return name;
 }
@@ -307,8 +305,7 @@ Result<std::string> PostgresConnection::prepared(std::string_view sql) {
 // The answer to what was sent: the first error of it, or its last result.
 Result<PostgresResult> PostgresConnection::answer(bool sent, std::string_view doing) {
   if (!sent) return fail(broke("while something was asked of it"));
-  const auto until =
-      std::chrono::steady_clock::now() + std::chrono::microseconds(longest_.micros);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(longest_.micros);
   PostgresResult last;
   std::optional<Error> error;
   while (true) {
@@ -332,9 +329,8 @@ Error PostgresConnection::noted(const PGresult* result, std::string_view doing) 
   // "cached plan must not change result type", or the statement is gone
   outdated_ = outdated_ || state == "0A000" || state == "26000";
   const char* severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
-  const bool last_words =
-      severity == nullptr || std::string_view(severity) == "FATAL" ||
-      std::string_view(severity) == "PANIC";
+  const bool last_words = severity == nullptr || std::string_view(severity) == "FATAL" ||
+                          std::string_view(severity) == "PANIC";
   broken_ = broken_ || last_words;
   return error_from(result, doing);
 }
@@ -346,15 +342,14 @@ Result<void> PostgresConnection::wait(std::chrono::steady_clock::time_point unti
     if (unsent == 0 && PQisBusy(handle_.get()) == 0) return {};
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
         until - std::chrono::steady_clock::now());
-    pollfd socket{PQsocket(handle_.get()),
-                  static_cast<short>(POLLIN | (unsent > 0 ? POLLOUT : 0)), 0};
+    pollfd socket{PQsocket(handle_.get()), static_cast<short>(POLLIN | (unsent > 0 ? POLLOUT : 0)),
+                  0};
     const int ready = left.count() <= 0 ? 0 : ::poll(&socket, 1, static_cast<int>(left.count()));
     if (ready < 0 && errno == EINTR) continue;
     if (ready <= 0) {
       broken_ = true;
-      return fail(Code::store_unreachable,
-                  fmt::format("the database server has said nothing for {}",
-                              format_duration(longest_)));
+      return fail(Code::store_unreachable, fmt::format("the database server has said nothing for {}",
+                                                 format_duration(longest_)));
     }
     if ((socket.revents & ~POLLOUT) != 0 && PQconsumeInput(handle_.get()) == 0)
       return fail(broke("instead of answering"));

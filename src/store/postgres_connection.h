@@ -57,7 +57,7 @@ class PostgresConnection final : public Transaction {
   Result<void> commit();
   void roll_back();  // if a transaction is open
 
-  bool idle() const;  // fit for the next who needs one
+  bool idle() const;                       // fit for the next who needs one
   bool broken() const { return broken_; }  // of no use any more
   bool lost() const { return lost_; }      // a statement lost against another transaction
   void forget_loss() { lost_ = false; }

@@ -48,8 +48,8 @@ std::string for_postgres(std::string_view sql) {
     result += sql.substr(at, found == std::string_view::npos ? found : found - at);
     if (found == std::string_view::npos) return result;
     at = found + kText.size();
-    const bool whole = (found == 0 || !is_word(sql[found - 1])) &&
-                       (at == sql.size() || !is_word(sql[at]));
+    const bool whole =
+        (found == 0 || !is_word(sql[found - 1])) && (at == sql.size() || !is_word(sql[at]));
     result += whole ? "TEXT COLLATE \"C\"" : kText;
   }
 }
@@ -71,11 +71,10 @@ Result<int64_t> postgres_schema(PostgresConnection& connection, const std::strin
 }
 
 Result<void> migrate_postgres(PostgresConnection& connection, const std::string& where) {
-  EXA_TRY(connection.execute(
-      fmt::format("SELECT pg_advisory_lock({})", connection.writer_lock())));
+  EXA_TRY(connection.execute(fmt::format("SELECT pg_advisory_lock({})", connection.writer_lock())));
   const auto done = apply_missing(connection, where);
-  EXA_TRY(connection.execute(
-      fmt::format("SELECT pg_advisory_unlock({})", connection.writer_lock())));
+  EXA_TRY(
+      connection.execute(fmt::format("SELECT pg_advisory_unlock({})", connection.writer_lock())));
   return done;
 }
 

@@ -57,13 +57,13 @@ TEST(PostgresSchema, TextIsComparedByteByByte) {
 
 TEST(PostgresError, StatesBecomeTheWordsOfTheErrorTable) {
   const std::pair<std::string_view, Code> rows[] = {
-      {"", Code::store_unreachable},      {"08006", Code::store_unreachable},
-      {"23505", Code::conflict},          {"23503", Code::conflict},
-      {"40001", Code::store_locked},      {"55P03", Code::store_locked},
-      {"53100", Code::store_full},        {"53300", Code::store_unreachable},
-      {"57P01", Code::store_unreachable}, {"42P01", Code::store_damaged},
-      {"42501", Code::store_unwritable},  {"25006", Code::store_unwritable},
-      {"22021", Code::invalid_input},     {"22P02", Code::unexpected}};
+      {"", Code::store_unreachable},           {"08006", Code::store_unreachable},
+      {"23505", Code::conflict},         {"23503", Code::conflict},
+      {"40001", Code::store_locked},     {"55P03", Code::store_locked},
+      {"53100", Code::store_full},       {"53300", Code::store_unreachable},
+      {"57P01", Code::store_unreachable},      {"42P01", Code::store_damaged},
+      {"42501", Code::store_unwritable}, {"25006", Code::store_unwritable},
+      {"22021", Code::invalid_input},    {"22P02", Code::unexpected}};
   for (const auto& [state, code] : rows) EXPECT_EQ(code_of_sqlstate(state), code) << state;
 }
 
@@ -84,8 +84,9 @@ class Postgres : public testing::Test {
   }
   // Ends every session but the one that asks.
   void cut_all() const {
-    place->query("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
-                 "WHERE application_name = 'exa' AND pid <> pg_backend_pid()");
+    place->query(
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+        "WHERE application_name = 'exa' AND pid <> pg_backend_pid()");
   }
   void in_schema(const std::string& sql) const {
     place->query("SET search_path = " + place->schema() + "; " + sql);
@@ -190,8 +191,9 @@ TEST_F(Postgres, ACommitWithoutAnAnswerIsSaidAndNeverRepeated) {
 }
 
 TEST_F(Postgres, WhatIsLostToAnotherTransactionIsRunAgain) {
-  in_schema("CREATE FUNCTION lose() RETURNS BIGINT LANGUAGE plpgsql AS "
-            "$$BEGIN RAISE EXCEPTION 'lost' USING ERRCODE = '40001'; END$$");
+  in_schema(
+      "CREATE FUNCTION lose() RETURNS BIGINT LANGUAGE plpgsql AS "
+      "$$BEGIN RAISE EXCEPTION 'lost' USING ERRCODE = '40001'; END$$");
   int runs = 0;
   const Work work = [&](Transaction& tx) -> Result<void> {
     if (++runs < 3) EXA_TRY(tx.rows("SELECT lose()"));

@@ -118,7 +118,8 @@ TEST_P(StoreContract, OrderIsTheOrderOfBytes) {
     return {};
   });
   std::vector<std::string> found;
-  const auto stored = rows("SELECT name FROM project WHERE name <> 'default' ORDER BY name").value();
+  const auto stored =
+      rows("SELECT name FROM project WHERE name <> 'default' ORDER BY name").value();
   for (const Row& row : stored) found.push_back(row.text(0));
   EXPECT_EQ(found, sorted);
   EXPECT_EQ(number("SELECT COUNT(*) FROM project WHERE name > $1 AND name < 'default'",

@@ -45,8 +45,8 @@ size_t closing(std::string_view sql, size_t opening) {
 }
 
 bool is_constraint(std::string_view part) {
-  constexpr std::string_view kWords[] = {"PRIMARY ", "FOREIGN ", "UNIQUE ", "CHECK ",
-                                         "UNIQUE(", "CHECK(", "CONSTRAINT "};
+  constexpr std::string_view kWords[] = {"PRIMARY ", "FOREIGN ", "UNIQUE ",    "CHECK ",
+                                         "UNIQUE(",  "CHECK(",   "CONSTRAINT "};
   return std::ranges::any_of(kWords, [&](std::string_view word) { return part.starts_with(word); });
 }
 
@@ -59,7 +59,8 @@ TableKey table_of(std::string_view name, std::string_view body) {
       if (part.find(kPrimaryKey) != std::string_view::npos) table.columns = {columns.back()};
     } else if (part.starts_with(kPrimaryKey)) {
       const size_t open = part.find('(');
-      for (const std::string_view column : parts_of(part.substr(open + 1, closing(part, open) - open - 1)))
+      for (const std::string_view column :
+           parts_of(part.substr(open + 1, closing(part, open) - open - 1)))
         table.columns.emplace_back(column);
     }
   }
