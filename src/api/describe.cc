@@ -98,6 +98,8 @@ constexpr When kWhen[] = {
     {Code::interrupted, never},
     {Code::too_many_requests, signs_in},
     {Code::history_gone, reads_on},
+    {Code::store_unreachable, always},
+    {Code::outcome_unknown, changes},
 };
 
 std::string_view json_type(Kind kind) {

@@ -28,6 +28,7 @@ inline std::string read_test_file(const std::string& name) {
 class TestExa {
  public:
   TestExa() {
+    place_.allow_reuse();
     store_ = place_.open();
     trail_ = std::make_unique<AuditTrail>(place_.folder());
     service_ = std::make_unique<Service>(

@@ -90,6 +90,16 @@ constexpr std::array kCodes = {
     CodeInfo{Code::store_damaged, "store_damaged", 9, 503, "The data folder is damaged",
              "The database or key file is not what exa wrote. exa refuses to go on rather than to "
              "guess. Restore a backup; `exa audit verify` tells what can still be trusted."},
+    CodeInfo{Code::store_unreachable, "store_unreachable", 9, 503,
+             "The database server cannot be reached",
+             "The PostgreSQL server that holds the data did not answer, refused the connection, or "
+             "was restarted. Nothing was changed. Run the command again once it is up; the message "
+             "carries what the server said."},
+    CodeInfo{
+        Code::outcome_unknown, "outcome_unknown", 9, 504, "It is not known whether it was stored",
+        "The connection to the database was lost between asking it to store the change and its "
+        "answer. The change was stored whole or not at all. Look before you repeat it, or repeat "
+        "it with the same idempotency key, which does it at most once."},
     CodeInfo{Code::audit_broken, "audit_broken", 9, 503,
              "The audit log does not match its checkpoint",
              "The log is shorter than, or differs from, what the last signed checkpoint says: the "

@@ -41,6 +41,8 @@ enum class Code {
   method_not_allowed,
   too_many_requests,
   history_gone,
+  store_unreachable,
+  outcome_unknown,
 };
 
 struct CodeInfo {

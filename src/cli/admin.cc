@@ -21,7 +21,7 @@ Result<std::filesystem::path> files_of(const std::string& store, const LocalCall
   return folder_of(where, lookup_in(call.environment));
 }
 
-Result<LocalText> % s(const LocalCall& call, const Answer& answer) {
+Result<LocalText> printed(const LocalCall& call, const Answer& answer) {
   Reply reply;
   reply.body = to_pretty_text(answer.body);
   Rendering how;
@@ -52,7 +52,7 @@ Route admin_copy_row() {
           .examples = {"exa admin copy --from sqlite:/srv/exa --to postgresql://exa@db/exa"}};
 }
 
-Result<LocalText> % s(const LocalCall& call) {
+Result<LocalText> admin_copy(const LocalCall& call) {
   const std::string from = value_of(call.invocation, "from");
   const std::string to = value_of(call.invocation, "to");
   std::vector<Problem> problems;
@@ -84,7 +84,7 @@ Route restore_row() {
           .examples = {"exa restore /var/backups/exa-2026-11-30"}};
 }
 
-Result<LocalText> % s(const LocalCall& call) {
+Result<LocalText> restore(const LocalCall& call) {
   const std::string folder = value_of(call.invocation, "folder");
   const Where& where = call.invocation.globals.where;
   const EnvironmentLookup variable = lookup_in(call.environment);

@@ -7,10 +7,10 @@ namespace exa {
 
 // exa admin copy: an installation from one store to another, with its audit log.
 Route admin_copy_row();
-Result<LocalText> % s(const LocalCall& call);
+Result<LocalText> admin_copy(const LocalCall& call);
 
 // exa restore: the way back from a folder of `exa backup`.
 Route restore_row();
-Result<LocalText> % s(const LocalCall& call);
+Result<LocalText> restore(const LocalCall& call);
 
 }  // namespace exa

@@ -38,7 +38,7 @@ bool wants_prose(const LocalCall& call) {
   return format == Format::table || format == Format::wide;
 }
 
-Result<LocalText> % s(const LocalCall& call) {
+Result<LocalText> completion(const LocalCall& call) {
   auto script = completion_script(value_of(call.invocation, "shell"));
   if (!script) {
     return fail(invalid("exa completion", {{"SHELL", "is not one of bash, zsh, fish", ""}}));
@@ -46,7 +46,7 @@ Result<LocalText> % s(const LocalCall& call) {
   return *std::move(script);
 }
 
-Result<LocalText> % s(const LocalCall& call) {
+Result<LocalText> man(const LocalCall& call) {
   return man_page(call.commands);
 }
 
@@ -80,7 +80,7 @@ json::object command_json(const Route& route) {
           {"params", std::move(params)}};
 }
 
-Result<LocalText> % s(const LocalCall& call) {
+Result<LocalText> commands(const LocalCall& call) {
   json::array items;
   for (const Route* route : call.commands) items.emplace_back(command_json(*route));
   return in_format(call, json::object{{"items", std::move(items)}, {"next_cursor", nullptr}});
@@ -107,7 +107,7 @@ Error unknown_code(const std::string& typed) {
 }
 
 // `exa help error`, `exa help error CODE`: the codes are an interface, in any case of letters.
-Result<LocalText> % s(const LocalCall& call) {
+Result<LocalText> help_error(const LocalCall& call) {
   const std::string typed = value_of(call.invocation, "code");
   if (typed.empty()) {
     json::array items;
@@ -121,11 +121,11 @@ Result<LocalText> % s(const LocalCall& call) {
                      code->exit_code, code->http_status, code->explain);
 }
 
-Result<LocalText> % s(const LocalCall&) {
+Result<LocalText> openapi_document(const LocalCall&) {
   return to_pretty_text(openapi(routes()));
 }
 
-Result<LocalText> % s(const LocalCall& call) {
+Result<LocalText> version(const LocalCall& call) {
   if (wants_prose(call)) return fmt::format("exa {}\n", EXA_VERSION);
   return in_format(call, json::object{{"name", "exa"}, {"version", EXA_VERSION}});
 }

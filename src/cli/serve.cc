@@ -157,7 +157,7 @@ Route serve_row() {
           .examples = {"exa serve --listen 127.0.0.1:8480"}};
 }
 
-Result<LocalText> % s(const LocalCall& call) {
+Result<LocalText> serve(const LocalCall& call) {
   EXA_ASSIGN(const Settings settings, settings_of(call));
   const Signals signals;
   EXA_ASSIGN(const Duration wait, lock_wait(lookup_in(call.environment)));

@@ -115,7 +115,7 @@ class PostgresStore final : public Store, private GroupCommit::Writer {
     auto pause = std::chrono::milliseconds(10);
     while (true) {
       auto connection = connect_once(options);
-      if (connection || connection.error().code != Code::unreachable ||
+      if (connection || connection.error().code != Code::store_unreachable ||
           Steady::now() + pause >= until) {
         return connection;
       }
@@ -232,7 +232,7 @@ class PostgresStore final : public Store, private GroupCommit::Writer {
 
   Result<void> commit() override {
     auto done = writing_->commit();
-    if (!done) unknown_ = done.error().code == Code::interrupted;
+    if (!done) unknown_ = done.error().code == Code::outcome_unknown;
     return done;
   }
 

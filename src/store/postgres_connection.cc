@@ -240,7 +240,7 @@ Result<void> PostgresConnection::commit() {
   if (broken_ || has_ended()) return fail(broke("before the change was to be stored"));
   const auto done = answer(PQsendQuery(handle_.get(), "COMMIT") == 1, "the change was not stored");
   if (!done && broken_) {
-    return fail(Error{Code::interrupted,
+    return fail(Error{Code::outcome_unknown,
                       fmt::format("the database did not say whether it stored the change: {}",
                                   done.error().message),
                       {},
@@ -348,8 +348,9 @@ Result<void> PostgresConnection::wait(std::chrono::steady_clock::time_point unti
     if (ready < 0 && errno == EINTR) continue;
     if (ready <= 0) {
       broken_ = true;
-      return fail(Code::unreachable, fmt::format("the database server has said nothing for {}",
-                                                 format_duration(longest_)));
+      return fail(
+          Code::store_unreachable,
+          fmt::format("the database server has said nothing for {}", format_duration(longest_)));
     }
     if ((socket.revents & ~POLLOUT) != 0 && PQconsumeInput(handle_.get()) == 0)
       return fail(broke("instead of answering"));

@@ -44,7 +44,7 @@ TEST(PostgresUrl, WhatNamesAPostgres) {
 TEST(PostgresUrl, AServerThatIsNotThereIsUnreachableAtOnce) {
   const auto refused = open_postgres({.url = "postgresql://ada:s3cret@127.0.0.1:1/exa"});
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, Code::unreachable);
+  EXPECT_EQ(refused.error().code, Code::store_unreachable);
   EXPECT_THAT(refused.error().message, HasSubstr("postgresql://ada@127.0.0.1:1/exa"));
   EXPECT_THAT(refused.error().message, Not(HasSubstr("s3cret")));
 }
@@ -57,13 +57,13 @@ TEST(PostgresSchema, TextIsComparedByteByByte) {
 
 TEST(PostgresError, StatesBecomeTheWordsOfTheErrorTable) {
   const std::pair<std::string_view, Code> rows[] = {
-      {"", Code::unreachable},           {"08006", Code::unreachable},
-      {"23505", Code::conflict},         {"23503", Code::conflict},
-      {"40001", Code::store_locked},     {"55P03", Code::store_locked},
-      {"53100", Code::store_full},       {"53300", Code::unreachable},
-      {"57P01", Code::unreachable},      {"42P01", Code::store_damaged},
-      {"42501", Code::store_unwritable}, {"25006", Code::store_unwritable},
-      {"22021", Code::invalid_input},    {"22P02", Code::unexpected}};
+      {"", Code::store_unreachable},      {"08006", Code::store_unreachable},
+      {"23505", Code::conflict},          {"23503", Code::conflict},
+      {"40001", Code::store_locked},      {"55P03", Code::store_locked},
+      {"53100", Code::store_full},        {"53300", Code::store_unreachable},
+      {"57P01", Code::store_unreachable}, {"42P01", Code::store_damaged},
+      {"42501", Code::store_unwritable},  {"25006", Code::store_unwritable},
+      {"22021", Code::invalid_input},     {"22P02", Code::unexpected}};
   for (const auto& [state, code] : rows) EXPECT_EQ(code_of_sqlstate(state), code) << state;
 }
 
@@ -182,7 +182,7 @@ TEST_F(Postgres, ACommitWithoutAnAnswerIsSaidAndNeverRepeated) {
       },
       [&](Transaction&) { followed = true; });
   ASSERT_FALSE(done);
-  EXPECT_EQ(done.error().code, Code::interrupted) << done.error().message;
+  EXPECT_EQ(done.error().code, Code::outcome_unknown) << done.error().message;
   EXPECT_EQ(runs, 1);
   EXPECT_FALSE(followed);
   in_schema("DROP TRIGGER cut ON project");
@@ -280,7 +280,7 @@ TEST_F(Postgres, ARestartedServerIsWaitedFor) {
   std::thread writer([&] {
     for (int i = 0; !stop; ++i) {
       const auto done = store->write(insert("p-" + std::to_string(i)));
-      EXPECT_TRUE(done || done.error().code == Code::interrupted) << done.error().message;
+      EXPECT_TRUE(done || done.error().code == Code::outcome_unknown) << done.error().message;
       ++(done ? stored : unknown);
     }
   });
