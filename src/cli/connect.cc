@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "cli/login.h"
 
 namespace exa {
 namespace {
@@ -52,12 +53,24 @@ Result<RemoteServer> Connector::remote(const std::string& url) const {
   return server;
 }
 
+// Who names a place means it, whoever they are signed in to.
+bool Connector::nowhere_named(const Where& where) const {
+  return where.data_folder.empty() && where.store.empty() &&
+         set_or_empty(environment_, "EXA_HOME").empty() &&
+         set_or_empty(environment_, "EXA_STORE").empty();
+}
+
 Result<Send> Connector::operator()(const Where& where) {
   std::string url = where.server;
-  if (url.empty() && where.data_folder.empty()) url = set_or_empty(environment_, "EXA_SERVER");
+  if (url.empty() && where.data_folder.empty() && where.store.empty())
+    url = set_or_empty(environment_, "EXA_SERVER");
   if (!url.empty()) {
     EXA_ASSIGN(RemoteServer server, remote(url));
     return send_to(std::move(server));
+  }
+  if (nowhere_named(where)) {
+    EXA_ASSIGN(auto login, saved_login(environment_));
+    if (login) return send_to(*std::move(login));
   }
   const EnvironmentLookup variable = lookup_in(environment_);
   auto folder = folder_of(where, variable);

@@ -16,6 +16,7 @@ class Connector {
   Result<Send> operator()(const Where& where);
 
  private:
+  bool nowhere_named(const Where& where) const;
   Result<RemoteServer> remote(const std::string& url) const;
 
   const Environment& environment_;

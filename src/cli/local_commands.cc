@@ -10,6 +10,7 @@
 #include "cli/doctor.h"
 #include "cli/errors.h"
 #include "cli/help.h"
+#include "cli/login.h"
 #include "cli/man.h"
 #include "cli/output.h"
 #include "cli/serve.h"
@@ -135,12 +136,18 @@ struct LocalCommand {
   LocalAnswer answer;
 };
 
-constexpr LocalCommand kAnswers[] = {
-    {"local.completion", completion},    {"local.man", man},
-    {"local.commands", commands},        {"local.help_error", help_error},
-    {"local.openapi", openapi_document}, {"local.serve", serve},
-    {"local.version", version},          {"local.admin_copy", admin_copy},
-    {"local.restore", restore},          {"local.doctor", doctor}};
+constexpr LocalCommand kAnswers[] = {{"local.completion", completion},
+                                     {"local.man", man},
+                                     {"local.commands", commands},
+                                     {"local.help_error", help_error},
+                                     {"local.openapi", openapi_document},
+                                     {"local.serve", serve},
+                                     {"local.version", version},
+                                     {"local.admin_copy", admin_copy},
+                                     {"local.restore", restore},
+                                     {"local.doctor", doctor},
+                                     {"local.login", login},
+                                     {"local.logout", logout}};
 
 std::vector<Route> rows() {
   return {
@@ -182,6 +189,8 @@ std::vector<Route> rows() {
       admin_copy_row(),
       restore_row(),
       doctor_row(),
+      login_row(),
+      logout_row(),
   };
 }
 
