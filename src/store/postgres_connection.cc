@@ -348,8 +348,9 @@ Result<void> PostgresConnection::wait(std::chrono::steady_clock::time_point unti
     if (ready < 0 && errno == EINTR) continue;
     if (ready <= 0) {
       broken_ = true;
-      return fail(Code::store_unreachable, fmt::format("the database server has said nothing for {}",
-                                                 format_duration(longest_)));
+      return fail(
+          Code::store_unreachable,
+          fmt::format("the database server has said nothing for {}", format_duration(longest_)));
     }
     if ((socket.revents & ~POLLOUT) != 0 && PQconsumeInput(handle_.get()) == 0)
       return fail(broke("instead of answering"));

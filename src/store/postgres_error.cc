@@ -13,22 +13,22 @@ struct SqlstateRow {
 };
 
 constexpr SqlstateRow kStates[] = {
-    {"08", Code::store_unreachable},          // connection exceptions
-    {"22021", Code::invalid_input},     // not a character of the encoding
-    {"23", Code::conflict},             // constraints
-    {"25006", Code::store_unwritable},  // read-only transaction, or a standby
-    {"28", Code::store_unreachable},          // who are you
-    {"3D000", Code::store_unreachable},       // no such database
-    {"3F000", Code::store_unwritable},  // no such schema
-    {"40", Code::store_locked},         // serialization failure, deadlock
-    {"42501", Code::store_unwritable},  // no right to
-    {"42", Code::store_damaged},        // the statements are ours: the tables are not what exa made
-    {"53100", Code::store_full},        // disk full
-    {"53", Code::store_unreachable},          // too many connections, out of memory
-    {"55P03", Code::store_locked},      // lock_timeout
-    {"57014", Code::store_unreachable},       // statement_timeout
-    {"57", Code::store_unreachable},          // shutting down, starting up
-    {"58", Code::store_unwritable},     // the server's files
+    {"08", Code::store_unreachable},     // connection exceptions
+    {"22021", Code::invalid_input},      // not a character of the encoding
+    {"23", Code::conflict},              // constraints
+    {"25006", Code::store_unwritable},   // read-only transaction, or a standby
+    {"28", Code::store_unreachable},     // who are you
+    {"3D000", Code::store_unreachable},  // no such database
+    {"3F000", Code::store_unwritable},   // no such schema
+    {"40", Code::store_locked},          // serialization failure, deadlock
+    {"42501", Code::store_unwritable},   // no right to
+    {"42", Code::store_damaged},      // the statements are ours: the tables are not what exa made
+    {"53100", Code::store_full},      // disk full
+    {"53", Code::store_unreachable},  // too many connections, out of memory
+    {"55P03", Code::store_locked},    // lock_timeout
+    {"57014", Code::store_unreachable},  // statement_timeout
+    {"57", Code::store_unreachable},     // shutting down, starting up
+    {"58", Code::store_unwritable},      // the server's files
     {"XX001", Code::store_damaged},
     {"XX002", Code::store_damaged},
 };

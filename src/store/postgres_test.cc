@@ -57,13 +57,13 @@ TEST(PostgresSchema, TextIsComparedByteByByte) {
 
 TEST(PostgresError, StatesBecomeTheWordsOfTheErrorTable) {
   const std::pair<std::string_view, Code> rows[] = {
-      {"", Code::store_unreachable},           {"08006", Code::store_unreachable},
-      {"23505", Code::conflict},         {"23503", Code::conflict},
-      {"40001", Code::store_locked},     {"55P03", Code::store_locked},
-      {"53100", Code::store_full},       {"53300", Code::store_unreachable},
-      {"57P01", Code::store_unreachable},      {"42P01", Code::store_damaged},
-      {"42501", Code::store_unwritable}, {"25006", Code::store_unwritable},
-      {"22021", Code::invalid_input},    {"22P02", Code::unexpected}};
+      {"", Code::store_unreachable},      {"08006", Code::store_unreachable},
+      {"23505", Code::conflict},          {"23503", Code::conflict},
+      {"40001", Code::store_locked},      {"55P03", Code::store_locked},
+      {"53100", Code::store_full},        {"53300", Code::store_unreachable},
+      {"57P01", Code::store_unreachable}, {"42P01", Code::store_damaged},
+      {"42501", Code::store_unwritable},  {"25006", Code::store_unwritable},
+      {"22021", Code::invalid_input},     {"22P02", Code::unexpected}};
   for (const auto& [state, code] : rows) EXPECT_EQ(code_of_sqlstate(state), code) << state;
 }
 
