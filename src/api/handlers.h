@@ -15,6 +15,9 @@ inline Result<Reply> reply_of(Result<Answer> answer) {
 // The rows, by group. Shared parameters of rows:
 Param project_param();
 Param dry_run_param();
+// The values of a csv argument; none when it was not given.
+std::vector<std::string> texts_arg(const Call& call, std::string_view key);
+
 Param limit_param();
 Param cursor_param();
 std::vector<std::string_view> family_choices();  // families that can be asked for

@@ -106,14 +106,6 @@ std::optional<std::string> text_if_given(const Call& call, std::string_view key)
   return call.text(key);
 }
 
-std::vector<std::string> texts_arg(const Call& call, std::string_view key) {
-  std::vector<std::string> texts;
-  if (const json::value* list = call.args.if_contains(key); list != nullptr && list->is_array()) {
-    for (const json::value& element : list->get_array()) texts.emplace_back(element.get_string());
-  }
-  return texts;
-}
-
 // What another project shares is used, never changed.
 Result<void> of_this_project(const ProfileRef& ref, std::string_view where) {
   if (!ref.project) return {};

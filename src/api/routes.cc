@@ -144,6 +144,14 @@ Request build_request(const Route& route, const json::object& args) {
   return request;
 }
 
+std::vector<std::string> texts_arg(const Call& call, std::string_view key) {
+  std::vector<std::string> texts;
+  if (const json::value* list = call.args.if_contains(key); list != nullptr && list->is_array()) {
+    for (const json::value& element : list->get_array()) texts.emplace_back(element.get_string());
+  }
+  return texts;
+}
+
 Param project_param() {
   return {.name = "project",
           .flag = "--project",

@@ -16,7 +16,7 @@ struct LocalCall {
 
 // The text for standard output, in the format the invocation asks for, and how the command ends.
 struct LocalText {
-  LocalText(std::string given, int code = 0)  // NOLINT(google-explicit-constructor): most are texts
+  LocalText(std::string given = {}, int code = 0)  // NOLINT(google-explicit-constructor): most are texts
       : text(std::move(given)), exit_code(code) {}
   std::string text;
   int exit_code;

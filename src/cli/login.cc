@@ -10,6 +10,7 @@
 
 #include "api/router.h"
 #include "base/text.h"
+#include "cli/errors.h"
 
 namespace exa {
 namespace {

@@ -57,7 +57,7 @@ Result<Principal> Door::over_socket(uid_t peer) const {
 Result<Principal> Door::with_credential(const std::string& credential, bool is_token) {
   const std::string digest = sha256_hex(credential);
   if (auto principal = remembered(digest)) return *std::move(principal);
-  const uint64_t changes = service_.store().changes();
+  const uint64_t changes = service_.rights_changes();
   auto principal = is_token ? authenticate_token(service_, credential, service_.now())
                             : authenticate_session(service_, credential, service_.now());
   if (principal) remember(digest, changes, *principal);
@@ -69,8 +69,7 @@ std::optional<Principal> Door::remembered(const std::string& digest) const {
   const auto found = known_.find(digest);
   if (found == known_.end()) return std::nullopt;
   const Known& known = found->second;
-  if (known.changes != service_.store().changes() ||
-      known.until <= std::chrono::steady_clock::now())
+  if (known.changes != service_.rights_changes() || known.until <= std::chrono::steady_clock::now())
     return std::nullopt;
   const auto& valid_until = known.principal.valid_until;
   if (valid_until && *valid_until <= service_.now()) return std::nullopt;

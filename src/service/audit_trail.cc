@@ -28,8 +28,8 @@ Result<void> store_state(Transaction& tx, const std::string& log_id, const Front
   return {};
 }
 
-// A store in the folder has made it; one on a server has not. Where that fails, the key's file cannot
-// be made either, and that error says why.
+// A store in the folder has made it; one on a server has not. Where that fails, the key's file
+// cannot be made either, and that error says why.
 void make_folder(const std::filesystem::path& folder) {
   std::error_code ignored;
   if (std::filesystem::create_directories(folder, ignored))

@@ -54,6 +54,10 @@ Result<void> require_project(Transaction& tx, const std::string& project);
 Result<std::vector<StoredVersion>> load_versions(Transaction& tx, const std::string& project,
                                                  const std::string& name, bool with_tombstones);
 
+// The newest that is there; nullopt: none.
+Result<std::optional<StoredVersion>> last_version(Transaction& tx, const std::string& project,
+                                                  const std::string& name);
+
 // What a reference means now: a version, a label, or (neither given) the label active. not_found
 // says which part is missing, and names close spellings, labels and versions there are. A reference
 // to another project's profile is found if that is shared with `project`; otherwise, and where it

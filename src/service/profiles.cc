@@ -110,7 +110,7 @@ Result<Answer> set_profile(Service& service, const Caller& caller, const SetProf
     EXA_ASSIGN(const int64_t version, take_version_number(tx, what.project, what.name));
     HardwareProfile profile{what.project, what.name, version,
                             what.shape,   now,       caller.principal.name};
-    EXA_ASSIGN(const auto earlier, load_versions(tx, what.project, what.name, false));
+    EXA_ASSIGN(const auto earlier, last_version(tx, what.project, what.name));
     EXA_TRY(insert_version(tx, profile));
     EXA_TRY(
         move_label(tx, what.project, what.name, what.label, version, now, caller.principal.name));
@@ -123,7 +123,7 @@ Result<Answer> set_profile(Service& service, const Caller& caller, const SetProf
             shape_to_json(what.shape),
             "",
             {{"label", what.label}, {"at", format_rfc3339(now)}}};
-    if (!earlier.empty()) deed.before = shape_to_json(earlier.back().profile.shape);
+    if (earlier) deed.before = shape_to_json(earlier->profile.shape);
     Answer answer;
     answer.status = 201;
     EXA_ASSIGN(const StoredVersion stored,

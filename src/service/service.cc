@@ -71,6 +71,13 @@ Result<Answer> matched_change(const Caller& caller, const Service::Change& chang
   return answer;
 }
 
+// Whatever is not of the registry and of placement may be about who may do what.
+bool touches_rights(std::string_view object_kind) {
+  constexpr std::string_view kOthers[] = {"hardware_profile", "consumer", "decision", "lease",
+                                          "burst_event",      "cluster",  "pool",     "backup"};
+  return std::ranges::find(kOthers, object_kind) == std::end(kOthers);
+}
+
 bool store_can_record(Code code) {
   switch (code) {
     case Code::store_unwritable:
@@ -131,6 +138,7 @@ Result<Answer> Service::mutate(const Caller& caller, const Change& change) {
         return keep_for_replay(tx, caller, *answer);
       },
       [&](Transaction& tx) {
+        if (touches_rights(deed.object_kind)) ++rights_changes_;
         if (!replay) checkpoint = trail_.sign_checkpoint(tx, now());
       }));
   if (!checkpoint) {

@@ -1,6 +1,7 @@
 // The use cases' common ground: one transaction = state + audit entry + idempotency record.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <optional>
 #include <string>
@@ -74,6 +75,10 @@ class Service {
   // that is made although the log and its checkpoint disagree.
   Result<Answer> recover_audit(const Caller& caller, const std::string& reason);
 
+  // Grows with every change made here to who may do what; what was found out about a caller while
+  // it stood still holds as far as this process knows.
+  uint64_t rights_changes() const { return rights_changes_.load(std::memory_order_acquire); }
+
   // Whether a change could be made now: an entry is appended and taken back.
   Result<void> audit_is_appendable();
 
@@ -88,6 +93,7 @@ class Service {
   Store& store_;
   AuditTrail& trail_;
   Surroundings around_;
+  std::atomic<uint64_t> rights_changes_ = 0;
   AttemptLimiter sign_in_attempts_;
 };
 

@@ -1,15 +1,15 @@
 // What counts as a trouble, case by case.
-#include <gtest/gtest.h>
-
 #include "service/status.h"
+
+#include <gtest/gtest.h>
 
 namespace exa {
 namespace {
 
 Standing on(std::string cluster, std::string status, bool active = true,
             std::vector<std::string> consumers = {}) {
-  return {"default", "small", 1, std::move(cluster), std::move(status), "why", Time{1}, active,
-          std::move(consumers)};
+  return {"default", "small", 1,      std::move(cluster),  std::move(status),
+          "why",     Time{1}, active, std::move(consumers)};
 }
 
 std::vector<std::string> places(std::vector<Standing> standings) {

@@ -238,7 +238,8 @@ class PostgresStore final : public Store, private GroupCommit::Writer {
 
   void roll_back() override { writing_->roll_back(); }
 
-  void finish(bool) override {
+  void finish(bool committed) override {
+    if (committed) count_change();
     release();
     one_writer_.unlock();
   }
