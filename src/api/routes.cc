@@ -18,7 +18,9 @@ std::vector<Route> all_routes() {
   }
   for (const Route& route : table) {
     // a route nobody answers, or that authorisation knows nothing of, must not exist
-    EXA_ASSERT(route.handler != nullptr && authorisation_gap(route).empty());
+    if (const std::string gap = authorisation_gap(route); !gap.empty())
+      assertion_failed(gap.c_str(), __FILE__, __LINE__);
+    EXA_ASSERT(route.handler != nullptr);
   }
   return table;
 }
