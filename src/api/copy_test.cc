@@ -78,7 +78,7 @@ TEST(Copy, IsTheSameInstallationWithItsLogIntactThereAndBackAgain) {
     Service service(*target, trail, {clock, [] { return "id"; }, {}});
     Router router(service);
     Request request = build_request(*find_route("project.create"), {{"name", "after"}});
-    request.principal = {"os-user", "ada", "uid:1000"};
+    request.principal = owner_of_folder("ada", "uid:1000");
     EXPECT_EQ(router.handle(request).status, 201);
     EXPECT_EQ(verify_audit(service, {})->exit_code, 0);
   }

@@ -58,6 +58,7 @@ std::vector<Example> mutations() {
       {"project_member.remove", {{"project", "default"}, {"name", "linus"}}},
       {"project_limits.set", {{"project", "default"}, {"family", "amd"}, {"at_once", 6}}},
       {"hardware_profile.share", {{"name", "eight"}, {"with", json::array{"all"}}}},
+      {"backup.create", {{"folder", "FOLDER"}}},
   };
 }
 
@@ -80,13 +81,14 @@ void prepare_for_mutations(TestExa& exa) {
   exa.ask("token.create", {{"name", "old"}, {"for", "helper"}});
 }
 
-// With the id of the lease that was taken, and of the token that was made.
+// With the id of the lease that was taken, of the token that was made, and a place for a backup.
 json::object arguments_of(const Example& example, TestExa& exa) {
   json::object args = example.args;
   if (const json::value* id = args.if_contains("id"); id != nullptr && *id == "LEASE")
     args["id"] = exa.ask("lease.list", {}).at("items").at(0).at("id");
   if (const json::value* id = args.if_contains("id"); id != nullptr && *id == "TOKEN")
     args["id"] = exa.ask("token.list", {}).at("items").at(0).at("id");
+  if (args.contains("folder")) args["folder"] = (exa.folder() / "backup").string();
   return args;
 }
 

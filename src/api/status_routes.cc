@@ -17,7 +17,7 @@ Result<Reply> make_backup(Service& service, const Call& call) {
 
 Result<Reply> events(Service& service, const Call& call) {
   ListEvents what;
-  if (call.has("since")) what.since = call.integer("since", -1);
+  if (call.has("since")) what.since = call.integer("since", 0);
   what.limit = call.integer("limit", what.limit);
   return reply_of(list_events(service, call.caller, what));
 }
@@ -75,12 +75,11 @@ std::vector<Route> status_routes() {
        .params = {{.name = "since",
                    .kind = Kind::integer,
                    .flag = "--since",
-                   .help = "the revision that you have seen already; -1 for none",
-                   .least = -1},
+                   .help = "the revision that you have seen already; 0 for none"},
                   std::move(limit)},
        .handler = events,
        .reply = "Events",
-       .examples = {"exa events --since -1 --limit 20"}},
+       .examples = {"exa events --since 0 --limit 20"}},
   };
 }
 

@@ -100,7 +100,7 @@ Route login_row() {
               "Commands then ask that server, unless --data, --store or --server say "
               "otherwise. The token is read from a file or from standard input, tried, and "
               "kept where only you can read it.",
-          .params = {{.name = "server", .help = "address: https://…", .required = true},
+          .params = {{.name = "server", .help = "address: https://SERVER", .required = true},
                      {.name = "token_file",
                       .kind = Kind::file,
                       .flag = "--token-file",

@@ -107,13 +107,13 @@ Result<void> offer_setup(const LocalCall& call, Service& service, const Settings
     return fail(Code::usage,
                 fmt::format("{} can be reached by other machines, and there is no user yet",
                             format_endpoint(settings.listen->endpoint)),
-                "exa user create NAME --platform-role platform-admin --password-file FILE");
+                "exa user create NAME --role platform-admin --password-file FILE");
   }
   call.environment.err(
       fmt::format("No user exists yet. The first admin is made with this code, once:\n"
                   "  {}\n"
                   "POST /api/v1/setup {{\"code\", \"user\", \"password\"}}, or on this machine: "
-                  "exa user create.\n",
+                  "exa user create NAME --role platform-admin\n",
                   code->reveal()));
   return {};
 }

@@ -230,7 +230,7 @@ Outgoing Application::watched(const Incoming& incoming, const std::string& id,
   if (listed.status != 200) return listed;
   const auto document = parse_json(*listed.body, "events", tool_output_limits());
   const auto target = parse_target(asked.target);
-  int64_t since = document ? document->at("revision").to_number<int64_t>() : -1;
+  int64_t since = document ? document->at("revision").to_number<int64_t>() : 0;
   for (const auto& [key, value] : target->query)
     if (key == "since") since = parse_count_or(value, since);
   Outgoing stream;

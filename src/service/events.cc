@@ -16,7 +16,7 @@ bool is_event(const AuditEntry& entry) {
 
 Event event_of(AuditEntry entry) {
   Event event;
-  event.revision = entry.index;
+  event.revision = entry.index + 1;
   event.time = entry.time;
   event.action = std::move(entry.action);
   event.kind = std::move(entry.object_kind);
@@ -46,22 +46,22 @@ json::object to_json(const Event& event) {
 }
 
 Result<int64_t> newest_revision(Transaction& tx) {
-  EXA_ASSIGN(const auto rows, tx.rows("SELECT COALESCE(MAX(idx), -1) FROM audit_entry"));
+  EXA_ASSIGN(const auto rows, tx.rows("SELECT COALESCE(MAX(idx), -1) + 1 FROM audit_entry"));
   return rows.at(0).integer(0);
 }
 
 Result<EventBatch> events_after(Transaction& tx, int64_t since, int64_t limit) {
   EXA_ASSIGN(const int64_t newest, newest_revision(tx));
-  if (since > newest || since < -1) {
+  if (since > newest || since < 0) {
     return fail(Code::history_gone,
                 fmt::format("there is no revision {} here; the newest is {}: the log was restored "
                             "from an earlier copy, or it is another one",
                             since, newest),
                 "read the lists again, then watch from their revision");
   }
-  EXA_ASSIGN(
-      const auto rows,
-      tx.rows("SELECT leaf FROM audit_entry WHERE idx > $1 ORDER BY idx LIMIT $2", {since, limit}));
+  EXA_ASSIGN(const auto rows,
+             tx.rows("SELECT leaf FROM audit_entry WHERE idx >= $1 ORDER BY idx LIMIT $2",
+                     {since, limit}));
   EventBatch batch;
   batch.seen = since + static_cast<int64_t>(rows.size());
   for (const Row& row : rows) {

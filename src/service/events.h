@@ -1,6 +1,6 @@
 // What changed, in order, for whoever watches: the audit log's done entries, seen through the eyes
-// of one caller. A revision is the index of its entry, so events are ordered, unique and resumable,
-// and every replica numbers them alike.
+// of one caller. A revision is the length of the log with its entry, so events are ordered, unique
+// and resumable, and every replica numbers them alike.
 #pragma once
 
 #include "service/service.h"
@@ -27,10 +27,10 @@ json::object to_json(const Event& event);
 // was restored from an earlier copy, or belongs to another installation.
 struct EventBatch {
   std::vector<Event> events;
-  int64_t seen = -1;
+  int64_t seen = 0;
 };
 Result<EventBatch> events_after(Transaction& tx, int64_t since, int64_t limit);
-Result<int64_t> newest_revision(Transaction& tx);  // -1: nothing was changed yet
+Result<int64_t> newest_revision(Transaction& tx);  // 0: nothing was changed yet
 
 // What `known` projects' members may see: their projects' events, and the platform's. Statuses of
 // profiles elsewhere are left out of `changes`.

@@ -186,7 +186,7 @@ Result<void> PostgresConnection::set_up(const PostgresOptions& options) {
   const Row& row = found.at(0);
   if (row.text(0) != "UTF8") {
     return fail(Code::invalid_input,
-                fmt::format("the database keeps its text as {}; exa needs UTF8", row.text(0)),
+                fmt::format("the database keeps its text as {}; it must be UTF8", row.text(0)),
                 "createdb --encoding=UTF8 --template=template0 NAME");
   }
   if (row.is_null(1)) {
