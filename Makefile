@@ -3,7 +3,7 @@ SHELL := /bin/bash
 JOBS ?= $(shell nproc)
 RELEASE := build/release
 
-.PHONY: run test build bench bench-openb bench-server test-server lint fuzz fuzz-short fault test-kubernetes test-asan test-tsan coverage clean deps
+.PHONY: run test build bench bench-openb bench-server test-server lint fuzz fuzz-short fault test-kubernetes test-asan test-tsan coverage package clean deps
 
 deps:
 	@packaging/install-dependencies build
@@ -89,6 +89,10 @@ fault: build
 lint:
 	@packaging/install-dependencies build test lint
 	@tests/lint
+
+# build/packages/exa_VERSION_ARCHITECTURE.deb
+package: build
+	@cpack --config $(RELEASE)/CPackConfig.cmake -B build/packages
 
 clean:
 	@rm -rf build
