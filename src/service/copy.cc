@@ -204,6 +204,7 @@ Result<Answer> back_up(Service& service, const Caller& caller, const std::string
   }
   if (caller.dry_run) {
     Answer answer;
+    answer.status = 201;
     answer.body = {{"folder", folder}, {"verified", false}, {"items", json::array()}};
     return answer;
   }
