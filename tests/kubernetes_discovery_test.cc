@@ -160,11 +160,11 @@ TEST(KubernetesServer, ACertificateForAnotherHostIsNamed) {
   request.url = from_environment("KUBE_TEST_URL") + "/version";
   request.ca.file = from_environment("KUBE_TEST_CA");
   request.tls_server_name = "elsewhere.example";
-  const auto reply = http_get(request);
+  const auto reply = http_send(request);
   ASSERT_FALSE(reply);
   EXPECT_THAT(reply.error().message, HasSubstr("another host name"));
   request.tls_server_name = "kubernetes.default.svc";
-  EXPECT_TRUE(http_get(request));
+  EXPECT_TRUE(http_send(request));
 }
 
 TEST(KubernetesServer, AServerThatIsNotThereIsUnreachable) {
@@ -194,7 +194,7 @@ TEST(KubernetesServer, EveryPageOfAListIsAskedFor) {
   std::string token;
   do {
     request.url = from_environment("KUBE_TEST_URL") + "/api/v1/nodes?limit=1&continue=" + token;
-    const auto reply = client.get(request);
+    const auto reply = client.send(request);
     ASSERT_TRUE(reply) << reply.error().message;
     ASSERT_EQ(reply->status, 200);
     const auto body = parse_json(reply->body, "page", tool_output_limits());
