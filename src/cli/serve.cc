@@ -3,6 +3,7 @@
 #include <csignal>
 
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include "base/quantity.h"
 #include "cli/connect.h"
@@ -160,6 +161,10 @@ Route serve_row() {
 Result<LocalText> serve(const LocalCall& call) {
   EXA_ASSIGN(const Settings settings, settings_of(call));
   const Signals signals;
+  // Memory that a burst of requests took is kept for the next, in few arenas for many threads.
+  mallopt(M_ARENA_MAX, 4);
+  mallopt(M_TRIM_THRESHOLD, 64 << 20);
+  mallopt(M_MMAP_THRESHOLD, 4 << 20);
   EXA_ASSIGN(const Duration wait, lock_wait(lookup_in(call.environment)));
   EXA_ASSIGN(auto store, open_home({.folder = settings.folder,
                                     .store = settings.store,

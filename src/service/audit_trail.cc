@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include "audit/key_file.h"
 
@@ -55,6 +56,13 @@ Result<std::optional<PublicKey>> AuditTrail::public_key() const {
   return unless_missing(read_public_key_file(folder_ / kPublicKeyFile));
 }
 
+std::optional<AuditTrail::FileState> AuditTrail::checkpoint_file() const {
+  struct stat status {};
+  if (::stat((folder_ / kCheckpointFile).c_str(), &status) != 0) return std::nullopt;
+  return FileState{status.st_ino, status.st_ctim.tv_sec * 1'000'000'000 + status.st_ctim.tv_nsec,
+                   static_cast<uint64_t>(status.st_size)};
+}
+
 // The key is made before the first entry is: a crash between the two leaves a key without a log,
 // which the next start takes up. A log without its key was robbed of it.
 Result<void> AuditTrail::load_key(const std::optional<std::string>& log_id_in_store) {
@@ -103,11 +111,15 @@ Result<void> AuditTrail::agree_with_checkpoint(Transaction& tx, const Frontier& 
     return fail(Code::audit_broken, std::move(message),
                 "exa audit verify, then exa audit recover --reason \"…\" once it is explained");
   };
-  EXA_ASSIGN(const auto text, stored_checkpoint());
-  if (!text) return broken("the file checkpoint is missing from the data folder");
-  if (!verified_ || verified_->text != *text) {
-    EXA_ASSIGN(Checkpoint verified, verify_checkpoint(*text, key_->public_key()));
-    verified_ = {*text, std::move(verified)};
+  const auto file = checkpoint_file();
+  if (!verified_ || !file || verified_->file != *file) {
+    EXA_ASSIGN(const auto text, stored_checkpoint());
+    if (!text) return broken("the file checkpoint is missing from the data folder");
+    if (!verified_ || verified_->text != *text) {
+      EXA_ASSIGN(Checkpoint verified, verify_checkpoint(*text, key_->public_key()));
+      verified_ = {*text, std::move(verified), {}};
+    }
+    verified_->file = file.value_or(FileState{});
   }
   const Checkpoint& checkpoint = verified_->checkpoint;
   if (frontier.size < checkpoint.size) {
@@ -195,7 +207,7 @@ Result<void> AuditTrail::store_checkpoint(const Frontier& frontier, Time now) {
   Checkpoint checkpoint{key_->public_key().name, frontier.size, root(frontier), now};
   std::string note = exa::sign_checkpoint(checkpoint, *key_);
   EXA_TRY(write_checkpoint_file(folder_ / kCheckpointFile, note));
-  verified_ = {std::move(note), std::move(checkpoint)};
+  verified_ = {std::move(note), std::move(checkpoint), checkpoint_file().value_or(FileState{})};
   return {};
 }
 

@@ -44,10 +44,20 @@ class AuditTrail {
   Result<std::optional<PublicKey>> public_key() const;
 
  private:
-  // The checkpoint file as it was last found: a signature is verified once.
+  // What tells that a file is the one that was read: replacing it changes its inode or its time.
+  struct FileState {
+    uint64_t inode = 0;
+    int64_t changed_at = 0;  // nanoseconds
+    uint64_t bytes = 0;
+    bool operator==(const FileState&) const = default;
+  };
+  std::optional<FileState> checkpoint_file() const;  // nullopt: it cannot be looked at
+
+  // The checkpoint file as it was last found: read once, and its signature verified once.
   struct VerifiedNote {
     std::string text;
     Checkpoint checkpoint;
+    FileState file;  // the file that it was read from, or written to
   };
   struct LogState {
     std::string log_id;

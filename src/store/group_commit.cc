@@ -1,7 +1,7 @@
 #include "store/group_commit.h"
 
+#include <condition_variable>
 #include <exception>
-#include <semaphore>
 
 namespace exa {
 namespace {
@@ -15,10 +15,24 @@ constexpr int kMostTries = 20;
 struct GroupCommit::Waiting {
   const Work& work;
   const Committed& committed;
-  Result<void> outcome;
-  std::exception_ptr thrown;
+  Result<void> outcome{};
+  std::exception_ptr thrown{};
   bool answered = false;  // when woken without an answer, it leads
-  std::binary_semaphore woken{0};
+
+  // A condition and no semaphore: libstdc++'s spins with sched_yield before it sleeps, which takes
+  // the leader's time when many wait.
+  std::mutex mutex;
+  std::condition_variable condition;
+  bool woken = false;
+  void wait() {
+    std::unique_lock lock(mutex);
+    condition.wait(lock, [this] { return woken; });
+  }
+  void wake() {
+    const std::lock_guard lock(mutex);  // held while notifying: the waiter is gone right after
+    woken = true;
+    condition.notify_one();
+  }
 
   // Whether the work's changes are to be kept.
   bool run(Transaction& transaction) {
@@ -39,13 +53,13 @@ struct GroupCommit::Waiting {
 };
 
 Result<void> GroupCommit::write(const Work& work, const Committed& committed) {
-  Waiting self{work, committed, {}, nullptr};
+  Waiting self{work, committed};
   {
     std::unique_lock lock(mutex_);
     queue_.push_back(&self);
     const bool follow = std::exchange(led_, true);
     lock.unlock();
-    if (follow) self.woken.acquire();
+    if (follow) self.wait();
   }
   if (!self.answered) {
     Batch batch = take_batch();
@@ -70,12 +84,12 @@ void GroupCommit::hand_over(const Batch& batch, const Waiting* leader) {
   for (Waiting* waiting : batch) {
     if (waiting == leader) continue;
     waiting->answered = true;
-    waiting->woken.release();  // it may be gone from here on
+    waiting->wake();  // it may be gone from here on
   }
   if (queue_.empty())
     led_ = false;
   else
-    queue_.front()->woken.release();
+    queue_.front()->wake();
 }
 
 void GroupCommit::run(Batch& batch) {
