@@ -3,7 +3,7 @@ SHELL := /bin/bash
 JOBS ?= $(shell nproc)
 RELEASE := build/release
 
-.PHONY: run test build bench bench-openb lint fuzz fuzz-short fault test-kubernetes test-asan test-tsan coverage package clean deps
+.PHONY: run test build bench bench-openb bench-server test-server lint fuzz fuzz-short fault test-kubernetes test-asan test-tsan coverage package clean deps
 
 deps:
 	@packaging/install-dependencies build
@@ -57,6 +57,19 @@ bench-openb:
 	@build/bench/bench/exa_openb $(OPENB) quality
 	@build/bench/bench/exa_openb $(OPENB) quality --learns --order drawn
 	@build/bench/bench/exa_openb $(OPENB) speed --policies exa,best-fit,fgd
+
+# The server beside nginx, etcd and a loop of fdatasync; a soak of SOAK seconds.
+SOAK ?= 120
+bench-server:
+	@packaging/install-dependencies build test load
+	@test -f build/bench/build.ninja || cmake --preset bench
+	@cmake --build build/bench -j $(JOBS) --target exa
+	@bench/server/run --soak $(SOAK) build/bench/exa
+
+test-server: build
+	@packaging/install-dependencies test
+	@tests/http_robustness --long build/exa
+	@tests/http_parity build/exa
 
 fuzz-short:
 	@packaging/install-dependencies build fuzz

@@ -24,6 +24,11 @@ function(exa_folder name)
   target_link_libraries(exa_${name} PUBLIC ${ARG_LINK})
   if(name STREQUAL "base")
     target_precompile_headers(exa_base PRIVATE ${CMAKE_SOURCE_DIR}/cmake/pch.h)
+    # ccache reads this instead of the precompiled header, which is 100 MB, at every call
+    file(SHA256 ${CMAKE_SOURCE_DIR}/cmake/pch.h hash)
+    file(WRITE ${CMAKE_BINARY_DIR}/CMakeFiles/exa_base.dir/cmake_pch.hxx.gch.sum
+         "${hash} ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION} ${CMAKE_BUILD_TYPE} "
+         "${CMAKE_CXX_FLAGS} ${EXA_SANITIZE} ${Boost_VERSION} ${fmt_VERSION}\n")
   endif()
   exa_target(exa_${name})
   if(EXA_TESTS AND tests)

@@ -49,8 +49,8 @@ Result<Reply> create(Service& service, const Call& call) {
   return reply_of(create_project(service, call.caller, call.text("name")));
 }
 
-Result<Reply> projects(Service& service, const Call&) {
-  return reply_of(list_projects(service));
+Result<Reply> projects(Service& service, const Call& call) {
+  return reply_of(list_projects(service, call.caller));
 }
 
 std::vector<Problem> check_create(const json::object& args) {
@@ -84,6 +84,7 @@ std::vector<Route> audit_routes() {
                   limit_param(),
                   cursor_param()},
        .handler = list,
+       .reply = "AuditEntryList",
        .examples = {"exa audit list", "exa audit list --outcome refused"}},
       {.id = "audit.verify",
        .method = Method::post,
@@ -112,6 +113,7 @@ std::vector<Route> audit_routes() {
                    .flag = "--checkpoint",
                    .help = "a checkpoint kept elsewhere, whose history must be contained"}},
        .handler = verify,
+       .reply = "AuditVerdict",
        .examples = {"exa audit verify"}},
       {.id = "audit.recover",
        .method = Method::post,
@@ -131,6 +133,7 @@ std::vector<Route> audit_routes() {
                    .required = true},
                   dry_run_param()},
        .handler = recover,
+       .reply = "AuditRecovery",
        .examples = {"exa audit recover --reason \"restored the backup of Monday\" --yes"}},
       {.id = "audit.export",
        .path = "/api/v1/audit/bundle",
@@ -138,6 +141,7 @@ std::vector<Route> audit_routes() {
        .action = "audit:read",
        .summary = "Print the whole log as a file that anyone can verify",
        .handler = export_log,
+       .reply = "AuditBundle",
        .examples = {"exa audit export"}},
   };
 }
@@ -149,11 +153,13 @@ std::vector<Route> project_routes() {
        .path = "/api/v1/projects/{name}",
        .command = "project create",
        .tier = Tier::mutating,
-       .action = "project:write",
+       .action = "project:create",
        .summary = "Create a project",
        .params = {{.name = "name", .in = In::path, .help = "name of the project", .required = true},
                   dry_run_param()},
        .handler = create,
+       .reply = "NewProject",
+       .creates = true,
        .check = check_create,
        .examples = {"exa project create vision"}},
       {.id = "project.list",
@@ -162,6 +168,7 @@ std::vector<Route> project_routes() {
        .action = "project:read",
        .summary = "List projects",
        .handler = projects,
+       .reply = "ProjectList",
        .examples = {"exa project list"}},
   };
 }

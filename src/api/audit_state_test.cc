@@ -123,6 +123,10 @@ TEST(AuditState, AStoredDocumentThatCannotBeReadIsAFindingAndVerifyGoesOn) {
         "UPDATE snapshot SET inventory = '{'", "UPDATE consumer SET shape = '['",
         "UPDATE cluster SET address = 'x' WHERE name = 'hpc'",
         "UPDATE profile_version SET created_at = 'x' WHERE version = 1"}) {
+    if (std::string_view(statement).find("created_at = 'x'") != std::string_view::npos &&
+        !test_postgres().empty()) {
+      continue;  // PostgreSQL lets nobody put a text there
+    }
     TestExa exa;
     prepare_everything(exa);
     exa.tamper(statement);

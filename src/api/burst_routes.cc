@@ -46,12 +46,20 @@ Result<Reply> regions(Service& service, const Call& call) {
   return reply_of(list_regions(service, call.text("jurisdiction")));
 }
 
+Result<Reply> one_region(Service& service, const Call& call) {
+  return reply_of(show_region(service, call.text("region")));
+}
+
 Result<Reply> region(Service& service, const Call& call) {
   return reply_of(set_region(service, call.caller, call.text("region"), call.text("jurisdiction")));
 }
 
 Result<Reply> region_back(Service& service, const Call& call) {
   return reply_of(set_region(service, call.caller, call.text("region"), ""));
+}
+
+Result<Reply> show_label(Service& service, const Call& call) {
+  return reply_of(show_project_label(service, call.text("name")));
 }
 
 Result<Reply> label(Service& service, const Call& call) {
@@ -76,9 +84,10 @@ std::vector<Route> burst_routes() {
       {.id = "burst_policy.get",
        .path = "/api/v1/burst-policy",
        .command = "hardware burst policy get",
-       .action = "burst:read",
+       .action = "burst_policy:read",
        .summary = "Show what may go to the cloud",
        .handler = policy,
+       .reply = "BurstPolicy",
        .examples = {"exa hardware burst policy get"}},
       {.id = "burst_policy.set",
        .method = Method::put,
@@ -119,17 +128,29 @@ std::vector<Route> burst_routes() {
                    .help = "lift every --narrow"},
                   dry_run_param()},
        .handler = set_policy,
+       .reply = "BurstPolicy",
+       .if_match = true,
        .examples = {"exa hardware burst policy set --narrow \"open=eu|uk\""}},
       {.id = "region.list",
        .path = "/api/v1/regions",
        .command = "hardware regions",
-       .action = "burst:read",
+       .action = "burst_policy:read",
        .summary = "List regions and the jurisdiction that each lies in",
        .params = {{.name = "jurisdiction",
                    .flag = "--jurisdiction",
                    .help = "only those of this one, e.g. eu"}},
        .handler = regions,
+       .reply = "RegionList",
        .examples = {"exa hardware regions --jurisdiction eu"}},
+      {.id = "region.show",
+       .path = "/api/v1/regions/{region}",
+       .command = "hardware region show",
+       .action = "burst_policy:read",
+       .summary = "Show in which jurisdiction a region lies",
+       .params = {region_param()},
+       .handler = one_region,
+       .reply = "Region",
+       .examples = {"exa hardware region show eu-west-1"}},
       {.id = "region.set",
        .method = Method::put,
        .path = "/api/v1/regions/{region}",
@@ -145,6 +166,8 @@ std::vector<Route> burst_routes() {
                    .required = true},
                   dry_run_param()},
        .handler = region,
+       .reply = "Region",
+       .if_match = true,
        .examples = {"exa hardware region set frankfurt-basement --jurisdiction eu"}},
       {.id = "region.unset",
        .method = Method::del,
@@ -155,13 +178,30 @@ std::vector<Route> burst_routes() {
        .summary = "Go back to the shipped jurisdiction of a region",
        .params = {region_param(), dry_run_param()},
        .handler = region_back,
+       .reply = "Region",
+       .if_match = true,
        .examples = {"exa hardware region unset frankfurt-basement"}},
+      {.id = "project.residency_show",
+       .path = "/api/v1/projects/{name}/residency",
+       .command = "project residency show",
+       .action = "burst:read",
+       .project_from = "name",
+       .summary = "Show how a project's data is labelled",
+       .params = {{.name = "name",
+                   .in = In::path,
+                   .help = "the project",
+                   .required = true,
+                   .completes = "project"}},
+       .handler = show_label,
+       .reply = "ProjectResidency",
+       .examples = {"exa project residency show default"}},
       {.id = "project.residency",
        .method = Method::put,
        .path = "/api/v1/projects/{name}/residency",
        .command = "project residency",
        .tier = Tier::mutating,
-       .action = "burst_policy:write",
+       .action = "project_residency:write",
+       .project_from = "name",
        .summary = "Label a project's data: how far it may go",
        .params = {{.name = "name",
                    .in = In::path,
@@ -181,6 +221,8 @@ std::vector<Route> burst_routes() {
                    .help = "take the label off"},
                   dry_run_param()},
        .handler = label,
+       .reply = "ProjectResidency",
+       .if_match = true,
        .examples = {"exa project residency default --class eu-only"}},
   };
 }

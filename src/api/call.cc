@@ -51,29 +51,6 @@ std::vector<std::string> names_in(const Route& route, In in) {
   return names;
 }
 
-// A text (from a path or query) as the JSON value of its kind; a number that is none stays a text,
-// for check_kind to name.
-json::value value_of(const Param& param, const std::string& text) {
-  switch (param.kind) {
-    case Kind::integer:
-      if (const auto number = parse_count(text, param.name)) return *number;
-      return json::value(text);
-    case Kind::flag:
-    case Kind::saved:
-      if (const auto given = parse_boolean(text)) return *given;
-      return json::value(text);
-    case Kind::csv: {
-      json::array list;
-      for (const std::string_view part : split(text, ',')) {
-        if (!trim(part).empty()) list.emplace_back(trim(part));
-      }
-      return list;
-    }
-    default:
-      return json::value(text);
-  }
-}
-
 std::string one_of(const std::vector<std::string_view>& choices) {
   return fmt::format("{}", fmt::join(choices, ", "));
 }
@@ -155,7 +132,7 @@ void collect_query(const Route& route, const Request& request, json::object& arg
     } else if (args.contains(key)) {
       problems.push_back({where, "is given twice", ""});
     } else {
-      args[key] = value_of(*param, text);
+      args[key] = value_of_text(*param, text);
     }
   }
 }
@@ -179,12 +156,33 @@ Result<void> collect_body(const Route& route, const Request& request, json::obje
   return {};
 }
 
-json::value fallback_of(const Param& param) {
-  if (param.kind == Kind::decimal) return number_from_text(param.fallback);
-  return value_of(param, std::string(param.fallback));
+}  // namespace
+
+json::value value_of_text(const Param& param, const std::string& text) {
+  switch (param.kind) {
+    case Kind::integer:
+      if (const auto number = parse_count(text, param.name)) return *number;
+      return json::value(text);
+    case Kind::flag:
+    case Kind::saved:
+      if (const auto given = parse_boolean(text)) return *given;
+      return json::value(text);
+    case Kind::csv: {
+      json::array list;
+      for (const std::string_view part : split(text, ',')) {
+        if (!trim(part).empty()) list.emplace_back(trim(part));
+      }
+      return list;
+    }
+    default:
+      return json::value(text);
+  }
 }
 
-}  // namespace
+json::value fallback_of(const Param& param) {
+  if (param.kind == Kind::decimal) return number_from_text(param.fallback);
+  return value_of_text(param, std::string(param.fallback));
+}
 
 std::string Call::text(std::string_view key) const {
   return std::string(text_or(args, key, ""));
@@ -243,7 +241,7 @@ Result<Matched> match_route(std::span<const Route> table, Method method, std::st
   }
   if (allowed.empty())
     return fail(Code::not_found, fmt::format("there is nothing at {}", printable(path)));
-  Error error{Code::usage,
+  Error error{Code::method_not_allowed,
               fmt::format("{} does not take {}", printable(path), name(method)),
               {},
               "",
@@ -262,7 +260,14 @@ Result<Call> make_call(const Matched& matched, const Request& request) {
                  std::string(route.id),
                  request.idempotency_key,
                  "",
-                 false};
+                 false,
+                 route.if_match,
+                 request.if_match,
+                 request.requires_match && route.if_match};
+  if (!request.if_match.empty() && !route.if_match) {
+    // who sends it counts on it
+    problems.push_back({"If-Match", "means nothing here: nothing is replaced", ""});
+  }
   if (!request.idempotency_key.empty()) {
     call.caller.request_digest =
         sha256_hex(fmt::format("{} {}?{}\n{}", name(request.method), request.path,

@@ -8,7 +8,8 @@ namespace {
 const std::vector<std::string_view> kUses = {"workbench", "training", "serving"};
 
 Result<Reply> in_use(Service& service, const Call& call) {
-  return reply_of(profiles_in_use(service, call.text("project"), call.text("profile")));
+  return reply_of(
+      profiles_in_use(service, call.caller, call.text("project"), call.text("profile")));
 }
 
 Result<Reply> use(Service& service, const Call& call) {
@@ -40,6 +41,7 @@ std::vector<Route> consumer_routes() {
                    .completes = "profile"},
                   project_param()},
        .handler = in_use,
+       .reply = "ConsumerList",
        .examples = {"exa hardware profile in-use"}},
       {.id = "hardware_profile.use",
        .method = Method::post,
@@ -73,6 +75,8 @@ std::vector<Route> consumer_routes() {
             project_param(),
             dry_run_param()},
        .handler = use,
+       .reply = "NewConsumer",
+       .creates = true,
        .examples = {"exa hardware profile use small --for workbench --as my-notebook"}},
       {.id = "hardware_profile.release",
        .method = Method::del,
@@ -92,6 +96,7 @@ std::vector<Route> consumer_routes() {
                   project_param(),
                   dry_run_param()},
        .handler = release,
+       .reply = "ReleasedConsumer",
        .examples = {"exa hardware profile release my-notebook --for workbench"}},
   };
 }

@@ -15,6 +15,9 @@ inline Result<Reply> reply_of(Result<Answer> answer) {
 // The rows, by group. Shared parameters of rows:
 Param project_param();
 Param dry_run_param();
+// The values of a csv argument; none when it was not given.
+std::vector<std::string> texts_arg(const Call& call, std::string_view key);
+
 Param limit_param();
 Param cursor_param();
 std::vector<std::string_view> family_choices();  // families that can be asked for
@@ -28,6 +31,10 @@ std::vector<Route> pool_routes();
 std::vector<Route> placement_routes();
 std::vector<Route> burst_routes();
 std::vector<Route> usage_routes();
+std::vector<Route> status_routes();
 std::vector<Route> simulation_routes();
+std::vector<Route> account_routes();
+std::vector<Route> token_routes();
+std::vector<Route> member_routes();
 
 }  // namespace exa

@@ -99,7 +99,7 @@ Result<Reply> decisions(Service& service, const Call& call) {
 }
 
 Result<Reply> decision(Service& service, const Call& call) {
-  return reply_of(show_decision(service, call.text("id")));
+  return reply_of(show_decision(service, call.caller, call.text("id")));
 }
 
 Result<Reply> bursts(Service& service, const Call& call) {
@@ -229,6 +229,7 @@ Param reserve_param() {
 
 constexpr std::string_view kRead = "placement:read";
 constexpr std::string_view kWrite = "placement:write";
+constexpr std::string_view kPlan = "placement:plan";
 
 }  // namespace
 
@@ -239,7 +240,8 @@ std::vector<Route> placement_routes() {
        .path = "/api/v1/placements",
        .command = "hardware place",
        .tier = Tier::mutating,
-       .action = kWrite,
+       .action = kPlan,
+       .action_with = {"reserve", kWrite},
        .summary = "Say where a workload should run, why there and why not elsewhere",
        .detail = "The decision is kept with every candidate. Exit code 6: no pool can take it "
                  "(now, or ever: the answer says which); 7: policy forbids every pool that could.",
@@ -278,6 +280,8 @@ std::vector<Route> placement_routes() {
                                 .flag = "--mig-profile",
                                 .help = "MIG instances inside a cluster, e.g. 1g.10gb"}}),
        .handler = place,
+       .reply = "Placement",
+       .creates = true,
        .examples = {"exa hardware place train --accelerator amd --engine vllm --target hpc",
                     "exa hardware place train --gpus 2 --reserve --ttl 4h"}},
       {.id = "placement.burst",
@@ -298,6 +302,8 @@ std::vector<Route> placement_routes() {
                                      reserve_param(),
                                      lifetime_param("how long a lease holds")}),
        .handler = burst,
+       .reply = "Placement",
+       .creates = true,
        .examples = {"exa hardware burst train --accelerator nvidia --residency eu-only "
                     "--allow-burst"}},
       {.id = "placement.decisions",
@@ -307,14 +313,17 @@ std::vector<Route> placement_routes() {
        .summary = "List recent placement decisions, the newest first",
        .params = {project_param(), limit_param(), cursor_param()},
        .handler = decisions,
+       .reply = "DecisionList",
        .examples = {"exa hardware decisions"}},
       {.id = "placement.decision",
        .path = "/api/v1/decisions/{id}",
        .command = "hardware decisions show",
        .action = kRead,
+       .project_from = kOfObject,
        .summary = "Show a decision with every candidate, its prices as they were",
        .params = {id_param("id of the decision", "")},
-       .handler = decision},
+       .handler = decision,
+       .reply = "Decision"},
       {.id = "placement.bursts",
        .path = "/api/v1/bursts",
        .command = "hardware bursts",
@@ -322,6 +331,7 @@ std::vector<Route> placement_routes() {
        .summary = "List attempts at the cloud, allowed and blocked, the newest first",
        .params = {project_param(), limit_param(), cursor_param()},
        .handler = bursts,
+       .reply = "BurstEventList",
        .examples = {"exa hardware bursts"}},
       {.id = "lease.list",
        .path = "/api/v1/leases",
@@ -336,6 +346,7 @@ std::vector<Route> placement_routes() {
                   limit_param(),
                   cursor_param()},
        .handler = leases,
+       .reply = "LeaseList",
        .examples = {"exa hardware leases"}},
       {.id = "lease.release",
        .method = Method::del,
@@ -343,19 +354,23 @@ std::vector<Route> placement_routes() {
        .command = "hardware lease release",
        .tier = Tier::mutating,
        .action = kWrite,
+       .project_from = kOfObject,
        .summary = "Give the devices of a lease back",
        .params = {id_param("id of the lease", "lease"), dry_run_param()},
-       .handler = release},
+       .handler = release,
+       .reply = "Lease"},
       {.id = "lease.renew",
        .method = Method::put,
        .path = "/api/v1/leases/{id}",
        .command = "hardware lease renew",
        .tier = Tier::mutating,
        .action = kWrite,
+       .project_from = kOfObject,
        .summary = "Hold the devices of a lease on, from now",
        .params = {id_param("id of the lease", "lease"),
                   lifetime_param("how long it holds from now"), dry_run_param()},
-       .handler = renew},
+       .handler = renew,
+       .reply = "Lease"},
   };
 }
 

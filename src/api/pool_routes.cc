@@ -34,7 +34,7 @@ Result<Reply> list(Service& service, const Call&) {
 }
 
 Result<Reply> show(Service& service, const Call& call) {
-  return reply_of(show_pool(service, call.text("name")));
+  return reply_of(show_pool(service, call.caller, call.text("name")));
 }
 
 Result<Reply> drain(Service& service, const Call& call) {
@@ -49,6 +49,10 @@ Result<Reply> remove(Service& service, const Call& call) {
 
 Result<Reply> engines(Service& service, const Call&) {
   return reply_of(list_engines(service));
+}
+
+Result<Reply> engine(Service& service, const Call& call) {
+  return reply_of(show_engine(service, call.text("name")));
 }
 
 Result<Reply> engine_add(Service& service, const Call& call) {
@@ -189,6 +193,9 @@ std::vector<Route> pool_routes() {
                  "declared. With --cluster its devices are those that were discovered there.",
        .params = pool_params(),
        .handler = add,
+       .reply = "ChangedPool",
+       .creates = true,
+       .if_match = true,
        .check = check_pool,
        .examples = {"exa hardware add-pool hpc-nvidia --target hpc --accelerator nvidia --count 8 "
                     "--region eu --cost-per-hour 2.5 --carbon-factor 300 --supports-fractions",
@@ -199,6 +206,7 @@ std::vector<Route> pool_routes() {
        .action = kRead,
        .summary = "List pools, the cheapest first, with what is free",
        .handler = list,
+       .reply = "PoolList",
        .examples = {"exa hardware pools"}},
       {.id = "pool.show",
        .path = "/api/v1/pools/{name}",
@@ -207,6 +215,7 @@ std::vector<Route> pool_routes() {
        .summary = "Show a pool: its nodes, and who holds devices of it",
        .params = {pool_name()},
        .handler = show,
+       .reply = "PoolWithNodes",
        .examples = {"exa hardware pools show hpc-nvidia"}},
       {.id = "pool.drain",
        .method = Method::put,
@@ -227,6 +236,8 @@ std::vector<Route> pool_routes() {
                    .help = "take work again"},
                   dry_run_param()},
        .handler = drain,
+       .reply = "Pool",
+       .if_match = true,
        .examples = {"exa hardware drain-pool hpc-nvidia --reason \"new cooling\""}},
       {.id = "pool.remove",
        .method = Method::del,
@@ -245,6 +256,8 @@ std::vector<Route> pool_routes() {
                    .help = "why; required with --force, kept in the audit log"},
                   dry_run_param()},
        .handler = remove,
+       .reply = "RemovedPool",
+       .if_match = true,
        .examples = {"exa hardware remove-pool hpc-nvidia --yes"}},
       {.id = "engine.list",
        .path = "/api/v1/engines",
@@ -252,7 +265,17 @@ std::vector<Route> pool_routes() {
        .action = kRead,
        .summary = "List engines and the backends that each runs on",
        .handler = engines,
+       .reply = "EngineList",
        .examples = {"exa hardware engines"}},
+      {.id = "engine.show",
+       .path = "/api/v1/engines/{name}",
+       .command = "hardware engine show",
+       .action = kRead,
+       .summary = "Show an engine and the backends that it runs on",
+       .params = {engine_name("name of the engine")},
+       .handler = engine,
+       .reply = "Engine",
+       .examples = {"exa hardware engine show vllm"}},
       {.id = "engine.add",
        .method = Method::put,
        .path = "/api/v1/engines/{name}",
@@ -269,6 +292,9 @@ std::vector<Route> pool_routes() {
                    .required = true},
                   dry_run_param()},
        .handler = engine_add,
+       .reply = "Engine",
+       .creates = true,
+       .if_match = true,
        .examples = {"exa hardware engine add tensorrt-llm --backends cuda"}},
       {.id = "engine.remove",
        .method = Method::del,
@@ -279,6 +305,8 @@ std::vector<Route> pool_routes() {
        .summary = "Forget an engine that was added",
        .params = {engine_name("name of the engine"), dry_run_param()},
        .handler = engine_remove,
+       .reply = "RemovedEngine",
+       .if_match = true,
        .examples = {"exa hardware engine remove tensorrt-llm --yes"}},
       {.id = "engine.portable",
        .path = "/api/v1/portability",
@@ -296,6 +324,7 @@ std::vector<Route> pool_routes() {
                    .help = "family of devices",
                    .required = true}},
        .handler = can_run,
+       .reply = "Portability",
        .examples = {"exa hardware portable --engine sglang --accelerator amd"}},
   };
 }

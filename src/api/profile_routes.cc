@@ -7,6 +7,7 @@
 #include "profile/validate.h"
 #include "service/profiles.h"
 #include "service/resolutions.h"
+#include "service/sharing.h"
 
 namespace exa {
 namespace {
@@ -105,12 +106,14 @@ std::optional<std::string> text_if_given(const Call& call, std::string_view key)
   return call.text(key);
 }
 
-std::vector<std::string> texts_arg(const Call& call, std::string_view key) {
-  std::vector<std::string> texts;
-  if (const json::value* list = call.args.if_contains(key); list != nullptr && list->is_array()) {
-    for (const json::value& element : list->get_array()) texts.emplace_back(element.get_string());
-  }
-  return texts;
+// What another project shares is used, never changed.
+Result<void> of_this_project(const ProfileRef& ref, std::string_view where) {
+  if (!ref.project) return {};
+  return fail(invalid("profile", {{std::string(where),
+                                   fmt::format("names a profile of project {}, which is changed "
+                                               "there: --project {}",
+                                               *ref.project, *ref.project),
+                                   ""}}));
 }
 
 // ---- handlers ----------------------------------------------------------------------------------
@@ -123,16 +126,17 @@ Result<Reply> set(Service& service, const Call& call) {
 }
 
 Result<Reply> list(Service& service, const Call& call) {
-  constexpr std::string_view kList = "profiles";
+  const std::string_view list_name = call.flag("shared") ? "shared-profiles" : "profiles";
   ListProfiles what;
   what.page = {call.text("project"), "", call.integer("limit", 50)};
   if (call.has("cursor")) {
-    EXA_ASSIGN(what.page.after, place_of_cursor(kList, call.text("cursor")));
+    EXA_ASSIGN(what.page.after, place_of_cursor(list_name, call.text("cursor")));
   }
   // `any` as a filter means those that list it or any: the same rule
   what.applicability = surface_arg(call, "applicability");
-  EXA_ASSIGN(Answer page, list_profiles(service, what));
-  close_cursor(page.body, kList);
+  EXA_ASSIGN(Answer page, call.flag("shared") ? list_shared_profiles(service, what.page)
+                                              : list_profiles(service, what));
+  close_cursor(page.body, list_name);
   return reply_of(std::move(page));
 }
 
@@ -161,6 +165,7 @@ Result<Reply> resolve(Service& service, const Call& call) {
 
 Result<Reply> remove(Service& service, const Call& call) {
   EXA_ASSIGN(const ProfileRef ref, combine_reference(call.text("name"), version_arg(call), ""));
+  EXA_TRY(of_this_project(ref, "/name"));
   if (ref.label) {
     return fail(
         invalid("delete", {{"/name", "names a label; delete takes a name or name@version", ""}}));
@@ -178,7 +183,7 @@ Result<Reply> label(Service& service, const Call& call) {
 
 Result<Reply> history(Service& service, const Call& call) {
   EXA_ASSIGN(const ProfileRef ref, parse_reference(call.text("name")));
-  return reply_of(profile_history(service, call.text("project"), ref.name));
+  return reply_of(profile_history(service, call.text("project"), ref));
 }
 
 Result<Reply> diff(Service& service, const Call& call) {
@@ -189,6 +194,11 @@ Result<Reply> diff(Service& service, const Call& call) {
 
 Result<Reply> deprecate(Service& service, const Call& call) {
   EXA_ASSIGN(ProfileRef ref, parse_reference(call.text("name")));
+  EXA_TRY(of_this_project(ref, "/name"));
+  if (call.has("redirect")) {
+    EXA_ASSIGN(const ProfileRef redirect, parse_reference(call.text("redirect")));
+    EXA_TRY(of_this_project(redirect, "/redirect"));
+  }
   if (call.flag("undo") == call.has("redirect")) {
     return fail(
         invalid("deprecate", {{"/redirect", "give --redirect OTHER to retire, or --undo", ""}}));
@@ -309,6 +319,8 @@ std::vector<Route> profile_routes() {
                  "the next one, and who uses an older one keeps it.",
        .params = set_params(),
        .handler = set,
+       .reply = "HardwareProfile",
+       .creates = true,
        .check = check_set,
        .examples =
            {"exa hardware profile set train-2gpu-a100 --accelerator-family nvidia --gpu 2 --cpu 8 "
@@ -324,10 +336,15 @@ std::vector<Route> profile_routes() {
                    .flag = "--applicability",
                    .help = "only those for this use (they list it or any)",
                    .choices = kSurfaces},
+                  {.name = "shared",
+                   .kind = Kind::flag,
+                   .flag = "--shared",
+                   .help = "those that other projects share with this one"},
                   project_param(),
                   limit_param(),
                   cursor_param()},
        .handler = list,
+       .reply = "HardwareProfileList",
        .check = check_page,
        .examples = {"exa hardware profile list",
                     "exa hardware profile list --applicability training --json"}},
@@ -336,7 +353,7 @@ std::vector<Route> profile_routes() {
        .command = "hardware profile show",
        .action = kRead,
        .summary = "Show one version of a profile",
-       .params = {name_param("name, name@3 or name@label"),
+       .params = {name_param("name, name@3 or name@label; PROJECT/name of a shared one"),
                   version_param(),
                   {.name = "label",
                    .flag = "--label",
@@ -348,6 +365,7 @@ std::vector<Route> profile_routes() {
                    .completes = "cluster"},
                   project_param()},
        .handler = show,
+       .reply = "HardwareProfile",
        .check = check_reference,
        .examples = {"exa hardware profile show small"}},
       {.id = "hardware_profile.resolve",
@@ -360,7 +378,7 @@ std::vector<Route> profile_routes() {
            "The answer is unchecked, verified, degraded (naming what could not be confirmed) or "
            "unresolvable "
            "(exit code 6). It rests on the newest snapshot; exa cluster discover takes a new one.",
-       .params = {name_param("name, name@3 or name@label"),
+       .params = {name_param("name, name@3 or name@label; PROJECT/name of a shared one"),
                   {.name = "cluster",
                    .flag = "--cluster",
                    .help = "the cluster to check against",
@@ -391,6 +409,7 @@ std::vector<Route> profile_routes() {
                    .choices = kStatuses},
                   project_param()},
        .handler = resolve,
+       .reply = "ResolvedProfile",
        .check = check_reference,
        .examples = {"exa hardware profile resolve small --cluster here --for workbench"}},
       {.id = "hardware_profile.delete",
@@ -415,6 +434,7 @@ std::vector<Route> profile_routes() {
                   project_param(),
                   dry_run_param()},
        .handler = remove,
+       .reply = "DeletedProfile",
        .check = check_reference,
        .examples = {"exa hardware profile delete small --version 1 --yes"}},
       {.id = "hardware_profile.label",
@@ -440,6 +460,7 @@ std::vector<Route> profile_routes() {
                   project_param(),
                   dry_run_param()},
        .handler = label,
+       .reply = "MovedLabel",
        .check = check_label_move,
        .examples = {"exa hardware profile label small active --version 1"}},
       {.id = "hardware_profile.history",
@@ -449,6 +470,7 @@ std::vector<Route> profile_routes() {
        .summary = "Show every version, deleted ones too, and every move of a label",
        .params = {name_param("name of the profile"), project_param()},
        .handler = history,
+       .reply = "ProfileHistory",
        .check = check_reference,
        .examples = {"exa hardware profile history small"}},
       {.id = "hardware_profile.diff",
@@ -467,6 +489,7 @@ std::vector<Route> profile_routes() {
                    .completes = "profile"},
                   project_param()},
        .handler = diff,
+       .reply = "ProfileDiff",
        .check = check_two_references,
        .examples = {"exa hardware profile diff small@1 small@2"},
        .error_exit = 2},
@@ -493,6 +516,7 @@ std::vector<Route> profile_routes() {
                   project_param(),
                   dry_run_param()},
        .handler = deprecate,
+       .reply = "DeprecatedProfile",
        .check = check_reference,
        .examples = {"exa hardware profile deprecate small --redirect medium"}},
       {.id = "hardware_profile.suggest",
@@ -511,6 +535,7 @@ std::vector<Route> profile_routes() {
                    .completes = "cluster"},
                   project_param()},
        .handler = suggest,
+       .reply = "SuggestedProfiles",
        .examples = {"exa hardware profile suggest --cluster here"}},
   };
 }

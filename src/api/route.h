@@ -64,6 +64,8 @@ struct Request {
   std::vector<std::pair<std::string, std::string>> query;  // decoded
   std::string body;                                        // JSON or empty
   std::string idempotency_key;
+  std::string if_match;         // the header If-Match as it came; empty: none
+  bool requires_match = false;  // the transport wants it where a row takes it (428 without)
   Principal principal;
   std::string origin;  // host and process, or address: for the audit log
   std::string request_id;
@@ -75,6 +77,7 @@ struct Reply {
   std::string content_type = "application/json";
   int exit_code = 0;  // of the command: 6 for an unresolvable answer, 1 for a diff with differences
   std::vector<std::string> notices;  // for people, on stderr: "label candidate was dropped"
+  std::string etag;  // of the document that this answer shows, quoted; empty: it has none
 };
 
 // Checked arguments of one call: path, query and body merged under their names, types checked
@@ -90,6 +93,16 @@ struct Call {
   int64_t integer(std::string_view name, int64_t otherwise) const;
 };
 
+// The flag `argument` asks for `action` instead of the row's own.
+struct ActionWith {
+  std::string_view argument;
+  std::string_view action;
+};
+
+// As `project_from`: the project of the object that the call is about. The use case finds the
+// object among those that the caller may know (Caller::known) and asks require_permitted.
+inline constexpr std::string_view kOfObject = "(object)";
+
 class Service;
 using Handler = Result<Reply> (*)(Service&, const Call&);
 // Domain rules of the arguments beyond their types; all problems, with pointers.
@@ -101,11 +114,18 @@ struct Route {
   std::string_view path;     // "/api/v1/hardware-profiles/{name}"
   std::string_view command;  // "hardware profile set"; empty: API only
   Tier tier = Tier::read_only;
-  std::string_view action;   // "hardware_profile:write": what authorisation asks for
+  // What authorisation asks for: an action of govern/roles.h, e.g. "hardware_profile:write". Where
+  // its scope is a project, `project_from` names the argument that says which.
+  std::string_view action;
+  ActionWith action_with;  // a stronger action, when a flag is given
+  std::string_view project_from = "project";
   std::string_view summary;  // one line
   std::string_view detail;   // a paragraph for --help, man page and API text; may be empty
   std::vector<Param> params;
   Handler handler = nullptr;
+  std::string_view reply;  // schema of its answer (schema.h)
+  bool creates = false;    // answers 201 where something came to be
+  bool if_match = false;   // replaces or removes what others may have changed: takes If-Match
   Check check = nullptr;
   std::vector<std::string_view> examples;  // command lines, shown in help and run by the tests
   int error_exit = 0;  // how the command ends on any error; 0: by the error's code

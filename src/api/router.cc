@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "api/authorise.h"
 #include "api/call.h"
 #include "base/boolean.h"
 #include "service/service.h"
@@ -36,7 +37,9 @@ bool asks_for_dry_run(const Request& request) {
 }
 
 Result<Reply> run(Service& service, const Matched& matched, const Request& request) {
-  EXA_ASSIGN(const Call call, make_call(matched, request));
+  EXA_TRY(require_sign_in(*matched.route, request.principal));
+  EXA_ASSIGN(Call call, make_call(matched, request));
+  EXA_TRY(authorise(service, call));
   return matched.route->handler(service, call);
 }
 
@@ -97,12 +100,8 @@ Error error_of(const Reply& reply) {
 
 Reply Router::handle(const Request& request) {
   try {
-    const auto matched = match_route(routes(), request.method, request.path);
-    if (!matched) {
-      Reply reply = reply_of(matched.error(), request.request_id);
-      if (!matched.error().alternatives.empty()) reply.status = 405;
-      return reply;
-    }
+    const auto matched = match_route(table_, request.method, request.path);
+    if (!matched) return reply_of(matched.error(), request.request_id);
     Result<Reply> reply = run(service_, *matched, request);
     if (reply) return *std::move(reply);
     const Route& route = *matched->route;

@@ -8,13 +8,15 @@ namespace exa {
 
 class Router {
  public:
-  explicit Router(Service& service) : service_(service) {}
+  explicit Router(Service& service, std::span<const Route> table = routes())
+      : service_(service), table_(table) {}
 
   // Thread-safe as far as the service is. Never throws.
   Reply handle(const Request& request);
 
  private:
   Service& service_;
+  std::span<const Route> table_;
 };
 
 Reply reply_of(const Error& error, std::string_view request_id);

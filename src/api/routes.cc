@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "api/authorise.h"
 #include "api/call.h"
 #include "api/handlers.h"
 #include "api/route.h"
@@ -10,14 +11,16 @@ namespace {
 
 std::vector<Route> all_routes() {
   std::vector<Route> table;
-  for (auto* group :
-       {profile_routes, consumer_routes, pool_routes, placement_routes, burst_routes, usage_routes,
-        simulation_routes, cluster_routes, project_routes, audit_routes}) {
+  for (auto* group : {profile_routes, consumer_routes, pool_routes, placement_routes, burst_routes,
+                      usage_routes, simulation_routes, status_routes, cluster_routes,
+                      project_routes, audit_routes, account_routes, token_routes, member_routes}) {
     for (Route& route : group()) table.push_back(std::move(route));
   }
   for (const Route& route : table) {
     // a route nobody answers, or that authorisation knows nothing of, must not exist
-    EXA_ASSERT(route.handler != nullptr && !route.action.empty());
+    if (const std::string gap = authorisation_gap(route); !gap.empty())
+      assertion_failed(gap.c_str(), __FILE__, __LINE__);
+    EXA_ASSERT(route.handler != nullptr);
   }
   return table;
 }
@@ -106,6 +109,7 @@ Reply reply_of(Answer answer) {
   reply.status = answer.status;
   reply.exit_code = answer.exit_code;
   reply.notices = std::move(answer.notices);
+  reply.etag = std::move(answer.etag);
   if (answer.text) {
     reply.content_type = "application/jsonl";
     reply.body = *std::move(answer.text);
@@ -140,6 +144,14 @@ Request build_request(const Route& route, const json::object& args) {
   request.path = std::move(path);
   if (!body.empty()) request.body = to_text(body);
   return request;
+}
+
+std::vector<std::string> texts_arg(const Call& call, std::string_view key) {
+  std::vector<std::string> texts;
+  if (const json::value* list = call.args.if_contains(key); list != nullptr && list->is_array()) {
+    for (const json::value& element : list->get_array()) texts.emplace_back(element.get_string());
+  }
+  return texts;
 }
 
 Param project_param() {

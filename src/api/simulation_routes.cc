@@ -236,6 +236,7 @@ std::vector<Route> simulation_routes() {
              .flag = "--gpu-cost",
              .help = "price of one device for one hour, to price what stands idle"}},
        .handler = simulate_policies,
+       .reply = "Simulation",
        .examples = {"exa simulate --nodes nodes.csv --pods pods.csv --policy exa,fgd --seed 42 "
                     "--inflate 1.3"}},
   };

@@ -1,5 +1,6 @@
-// A whole exa in a temporary folder, with a clock that the test moves and a cluster that answers
-// what the test says: requests go through the router as they do from the command line.
+// A whole exa in a temporary folder (its tables on PostgreSQL where tests/with_postgres runs one),
+// with a clock that the test moves and a cluster that answers what the test says: requests go
+// through the router as they do from the command line.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +13,7 @@
 #include "discover/capture.h"
 #include "discover/readers.h"
 #include "service/service.h"
-#include "store/sqlite.h"
+#include "store/stores_for_test.h"
 
 namespace exa {
 
@@ -27,25 +28,21 @@ inline std::string read_test_file(const std::string& name) {
 class TestExa {
  public:
   TestExa() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "exa-test-XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
-    store_ = open_sqlite({.folder = folder_}).value();
-    trail_ = std::make_unique<AuditTrail>(folder_);
+    place_.allow_reuse();
+    store_ = place_.open();
+    trail_ = std::make_unique<AuditTrail>(place_.folder());
     service_ = std::make_unique<Service>(
         *store_, *trail_,
         Surroundings{[this] { return now; }, [this] { return "id-" + std::to_string(++ids_); },
                      [this](const ClusterAddress&) { return probe(); }});
     router_ = std::make_unique<Router>(*service_);
   }
-  ~TestExa() {
-    store_.reset();
-    std::filesystem::remove_all(folder_);
-  }
+  ~TestExa() { store_.reset(); }
   TestExa(const TestExa&) = delete;
   TestExa& operator=(const TestExa&) = delete;
 
   Reply send(Request request) {
-    request.principal = {"os-user", "ada", "uid:1000"};
+    request.principal = principal;
     request.origin = "test:1";
     return router_->handle(request);
   }
@@ -62,21 +59,27 @@ class TestExa {
   }
   // What somebody does who can write the database and goes around exa.
   void tamper(const std::string& statement) {
+    if (place_.backend() == Backend::postgres) return place_.tamper(statement);
     const auto done = store_->write([&](Transaction& tx) -> Result<void> {
       EXA_TRY(tx.change(statement));
       return {};
     });
     EXPECT_TRUE(done) << statement << ": " << done.error().message;
   }
+  Store& store() { return *store_; }
+  const std::filesystem::path& folder() const { return place_.folder(); }
   int64_t audit_size() { return ask("audit.verify", {}).at("size").to_number<int64_t>(); }
 
+  Service& service() { return *service_; }
+
+  Principal principal = owner_of_folder("ada", "uid:1000");  // who sends
   Time now = parse_rfc3339("2026-11-30T12:00:00Z").value();
   std::function<Result<Capture>()> probe = [] {
     return fail(Code::probe_failed, "nobody answers");
   };
 
  private:
-  std::filesystem::path folder_;
+  PlaceForStores place_{test_postgres().empty() ? Backend::sqlite : Backend::postgres};
   int ids_ = 0;
   std::unique_ptr<Store> store_;
   std::unique_ptr<AuditTrail> trail_;

@@ -26,6 +26,7 @@ Result<std::optional<Time>> time_arg(const Call& call, std::string_view key) {
 Result<UsageQuestion> question_of(const Call& call) {
   UsageQuestion question;
   question.project = call.flag("all_projects") ? "" : call.text("project");
+  question.projects = call.caller.permitted;
   if (const json::value* by = call.args.if_contains("by"); by != nullptr && by->is_array()) {
     for (const json::value& key : by->get_array()) {
       const auto found = find_usage_key(key.get_string());  // checked against the choices
@@ -43,7 +44,8 @@ Result<Reply> sums(Service& service, const Call& call) {
 }
 
 Result<Reply> records(Service& service, const Call& call) {
-  return reply_of(list_usage(service, call.flag("all_projects") ? "" : call.text("project")));
+  return reply_of(list_usage(service, call.flag("all_projects") ? "" : call.text("project"),
+                             call.caller.permitted));
 }
 
 std::vector<Param> sum_params(std::string_view by) {
@@ -58,7 +60,7 @@ std::vector<Param> sum_params(std::string_view by) {
           {.name = "all_projects",
            .kind = Kind::flag,
            .flag = "--all-projects",
-           .help = "of every project"},
+           .help = "of every project that you may see"},
           project_param()};
 }
 
@@ -75,6 +77,7 @@ Route sum_route(std::string_view id, std::string_view path, std::string_view com
               "taken. What is unknown stays unknown and is never 0.",
           .params = sum_params(by),
           .handler = sums,
+          .reply = "UsageSumList",
           .examples = std::move(examples)};
 }
 
@@ -98,9 +101,10 @@ std::vector<Route> usage_routes() {
        .params = {{.name = "all_projects",
                    .kind = Kind::flag,
                    .flag = "--all-projects",
-                   .help = "of every project"},
+                   .help = "of every project that you may see"},
                   project_param()},
        .handler = records,
+       .reply = "UsageRecordList",
        .examples = {"exa finops records -o csv"}},
   };
 }

@@ -19,6 +19,9 @@ constexpr std::array kCodes = {
     CodeInfo{Code::usage, "usage", 2, 400, "The command or request cannot be understood",
              "A flag, argument or path is unknown, missing or given twice. Nothing was run. The "
              "message names the nearest spelling; `exa COMMAND --help` lists what there is."},
+    CodeInfo{Code::method_not_allowed, "method_not_allowed", 2, 405,
+             "The path does not take this method",
+             "There is such a path, but not for this method. The answer names those it takes."},
     CodeInfo{
         Code::invalid_input, "invalid_input", 2, 422, "The input breaks a rule",
         "Every problem is listed with its place. Nothing was changed. Correct them all and run "
@@ -31,6 +34,13 @@ constexpr std::array kCodes = {
              "Sign in first, or give a token."},
     CodeInfo{Code::forbidden, "forbidden", 4, 403, "Not permitted",
              "Your role does not allow this. Ask an admin of the project."},
+    CodeInfo{Code::too_many_requests, "too_many_requests", 9, 429, "Too many tries",
+             "Signing in failed too often in a short time, for this name or from this address. "
+             "Nothing is locked for good: wait for as long as the message says, then try again."},
+    CodeInfo{Code::history_gone, "history_gone", 5, 410, "That revision is not in this log",
+             "What you watched from is not part of the log that is here now: an earlier copy was "
+             "restored, or it is another installation. Read the lists again and watch from the "
+             "revision that they were read at."},
     CodeInfo{Code::conflict, "conflict", 5, 409, "Something else is in the way",
              "The change contradicts what is stored now (a name that exists, a deleted version, a "
              "label that moved). Look at the present state and try again."},
@@ -40,6 +50,10 @@ constexpr std::array kCodes = {
         "each. Retire it instead (`exa hardware profile deprecate`), or use --force --reason."},
     CodeInfo{Code::stale, "stale", 5, 412, "It changed since you read it",
              "Someone changed it in between. Read it again, then repeat the change."},
+    CodeInfo{Code::match_needed, "match_needed", 5, 428, "Say which state you are changing",
+             "Over HTTP, what replaces or removes a thing that others may have changed names the "
+             "state that it was read in: the ETag of the read, as If-Match. `If-Match: *` changes "
+             "whatever is there."},
     CodeInfo{Code::unresolvable, "unresolvable", 6, 409, "The target can never hold this shape",
              "The shape asks more than the usable nodes of the target have in total. The message "
              "names each dimension with what was asked and what there is."},
@@ -76,6 +90,16 @@ constexpr std::array kCodes = {
     CodeInfo{Code::store_damaged, "store_damaged", 9, 503, "The data folder is damaged",
              "The database or key file is not what exa wrote. exa refuses to go on rather than to "
              "guess. Restore a backup; `exa audit verify` tells what can still be trusted."},
+    CodeInfo{Code::store_unreachable, "store_unreachable", 9, 503,
+             "The database server cannot be reached",
+             "The PostgreSQL server that holds the data did not answer, refused the connection, or "
+             "was restarted. Nothing was changed. Run the command again once it is up; the message "
+             "carries what the server said."},
+    CodeInfo{
+        Code::outcome_unknown, "outcome_unknown", 9, 504, "It is not known whether it was stored",
+        "The connection to the database was lost between asking it to store the change and its "
+        "answer. The change was stored whole or not at all. Look before you repeat it, or repeat "
+        "it with the same idempotency key, which does it at most once."},
     CodeInfo{Code::audit_broken, "audit_broken", 9, 503,
              "The audit log does not match its checkpoint",
              "The log is shorter than, or differs from, what the last signed checkpoint says: the "

@@ -37,6 +37,12 @@ enum class Code {
   unreachable,
   fail_on,
   interrupted,
+  match_needed,
+  method_not_allowed,
+  too_many_requests,
+  history_gone,
+  store_unreachable,
+  outcome_unknown,
 };
 
 struct CodeInfo {

@@ -9,6 +9,7 @@
 #include "base/boolean.h"
 #include "base/text.h"
 #include "cli/errors.h"
+#include "store/open.h"
 
 namespace exa {
 namespace {
@@ -20,6 +21,7 @@ constexpr GlobalFlag kEverywhere[] = {
     {"-o,--output", true, "table, wide, json, jsonl, yaml, csv or name (default table)"},
     {"--json", false, "the same as -o json"},
     {"--data", true, "the data folder (default $EXA_HOME, else the XDG data folder)"},
+    {"--store", true, "sqlite:FOLDER or postgresql://USER@HOST/DATABASE (default $EXA_STORE)"},
     {"--server", true,
      "ask the server at this address (default $EXA_SERVER, else the one signed in to)"},
     {"--no-color", false, "no colour, as with NO_COLOR or TERM=dumb"},
@@ -30,8 +32,8 @@ constexpr GlobalFlag kYes = {"--yes", false, "do it without asking"};
 constexpr GlobalFlag kVersion = {"--version", false, "print the version"};
 
 // Flags with a value that may stand before the command's words.
-constexpr std::array<std::string_view, 5> kEarlyValues = {"-o", "--output", "--data", "--server",
-                                                          "--project"};
+constexpr std::array<std::string_view, 6> kEarlyValues = {"-o",      "--output", "--data",
+                                                          "--store", "--server", "--project"};
 constexpr std::array<std::string_view, 9> kEarlySwitches = {
     "--json", "--no-color", "-q", "--quiet", "-h", "--help", "--version", "--yes", "--dry-run"};
 
@@ -226,6 +228,7 @@ class Line {
       if (name == "--output") read_format(*(output_ = text(i)));
       if (name == "--json" && on) read_json();
       if (name == "--data") read_where(name, text(i), globals.where.data_folder);
+      if (name == "--store") read_store(text(i));
       if (name == "--server") read_where(name, text(i), globals.where.server);
       if (name == "--no-color") globals.no_color = on;
       if (name == "--quiet") globals.quiet = on;
@@ -239,6 +242,12 @@ class Line {
   void read_where(std::string_view flag, const std::string& text, std::string& where) {
     if (text.empty()) problems_.push_back({std::string(flag), "is empty", ""});
     where = text;
+  }
+
+  void read_store(const std::string& text) {
+    read_where("--store", text, invocation_.globals.where.store);
+    if (auto problem = problem_of_store_argument("--store", text))
+      problems_.push_back(*std::move(problem));
   }
 
   // after --output, whose row stands first

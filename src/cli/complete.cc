@@ -119,6 +119,7 @@ class Completion {
     for (size_t i = 0; i + 1 < descent.rest.size(); ++i) {
       if (descent.rest[i] == "--project") project_ = descent.rest[i + 1];
       if (descent.rest[i] == "--data") where_.data_folder = descent.rest[i + 1];
+      if (descent.rest[i] == "--store") where_.store = descent.rest[i + 1];
       if (descent.rest[i] == "--server") where_.server = descent.rest[i + 1];
     }
   }
@@ -150,7 +151,7 @@ class Completion {
   }
 
   static bool takes_value(const Descent& descent, std::string_view word) {
-    if (is_output(word) || word == "--data" || word == "--server") return true;
+    if (is_output(word) || word == "--data" || word == "--store" || word == "--server") return true;
     const Param* param = find_flag(descent, word);
     return param != nullptr && param->kind != Kind::flag;
   }

@@ -6,26 +6,10 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "cli/login.h"
 
 namespace exa {
 namespace {
-
-// Whether somebody listens. A file that a killed server left refuses the connection.
-bool answers(const std::filesystem::path& socket) {
-  std::error_code unknown;
-  const std::string path = socket.string();
-  sockaddr_un address{};
-  if (!std::filesystem::is_socket(socket, unknown) || path.size() >= sizeof address.sun_path)
-    return false;
-  address.sun_family = AF_UNIX;
-  path.copy(address.sun_path, path.size());
-  const int descriptor = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (descriptor < 0) return false;
-  const bool connected =
-      ::connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-  ::close(descriptor);
-  return connected;
-}
 
 std::string set_or_empty(const Environment& environment, const char* name) {
   return environment.variable(name).value_or("");
@@ -41,6 +25,22 @@ std::filesystem::path socket_in(const std::filesystem::path& folder) {
   return folder / "exa.sock";
 }
 
+bool listens_on(const std::filesystem::path& socket) {
+  std::error_code unknown;
+  const std::string path = socket.string();
+  sockaddr_un address{};
+  if (!std::filesystem::is_socket(socket, unknown) || path.size() >= sizeof address.sun_path)
+    return false;
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, path.size());
+  const int descriptor = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (descriptor < 0) return false;
+  const bool connected =
+      ::connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  ::close(descriptor);
+  return connected;
+}
+
 Result<RemoteServer> Connector::remote(const std::string& url) const {
   RemoteServer server;
   server.url = url.ends_with('/') ? url.substr(0, url.size() - 1) : url;
@@ -53,23 +53,36 @@ Result<RemoteServer> Connector::remote(const std::string& url) const {
   return server;
 }
 
+// Who names a place means it, whoever they are signed in to.
+bool Connector::nowhere_named(const Where& where) const {
+  return where.data_folder.empty() && where.store.empty() &&
+         set_or_empty(environment_, "EXA_HOME").empty() &&
+         set_or_empty(environment_, "EXA_STORE").empty();
+}
+
 Result<Send> Connector::operator()(const Where& where) {
   std::string url = where.server;
-  if (url.empty() && where.data_folder.empty()) url = set_or_empty(environment_, "EXA_SERVER");
+  if (url.empty() && where.data_folder.empty() && where.store.empty())
+    url = set_or_empty(environment_, "EXA_SERVER");
   if (!url.empty()) {
     EXA_ASSIGN(RemoteServer server, remote(url));
     return send_to(std::move(server));
   }
+  if (nowhere_named(where)) {
+    EXA_ASSIGN(auto login, saved_login(environment_));
+    if (login) return send_to(*std::move(login));
+  }
   const EnvironmentLookup variable = lookup_in(environment_);
-  auto folder = data_folder(where.data_folder, variable);
-  if (folder && answers(socket_in(*folder))) {
+  auto folder = folder_of(where, variable);
+  if (folder && listens_on(socket_in(*folder))) {
     RemoteServer server;
     server.url = "http://localhost";
     server.unix_socket = socket_in(*folder).string();
     return send_to(std::move(server));
   }
   EXA_ASSIGN(const Duration wait, lock_wait(variable));
-  local_ = std::make_unique<LocalServer>(std::move(folder), environment_.clock, wait);
+  local_ = std::make_unique<LocalServer>(std::move(folder), environment_.clock, wait,
+                                         store_named(where.store, variable));
   return Send([this](const Request& request) { return local_->handle(request); });
 }
 

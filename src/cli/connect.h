@@ -16,6 +16,7 @@ class Connector {
   Result<Send> operator()(const Where& where);
 
  private:
+  bool nowhere_named(const Where& where) const;
   Result<RemoteServer> remote(const std::string& url) const;
 
   const Environment& environment_;
@@ -26,5 +27,7 @@ EnvironmentLookup lookup_in(const Environment& environment);
 
 // The socket on which a server of this folder listens.
 std::filesystem::path socket_in(const std::filesystem::path& folder);
+// Whether somebody does. A file that a killed server left refuses the connection.
+bool listens_on(const std::filesystem::path& socket);
 
 }  // namespace exa

@@ -40,7 +40,8 @@ using Send = std::function<Reply(const Request&)>;
 // What answers, as the command line names it; empty members: by the environment, then by default.
 struct Where {
   std::string data_folder;
-  std::string server;  // an address: no folder is opened
+  std::string store;   // "postgresql://…": instead of SQLite in the folder
+  std::string server;  // an address: no store is opened
 };
 // Opens what answers requests. Called only when a command needs it, so that help and completion
 // touch nothing.

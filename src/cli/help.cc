@@ -70,6 +70,7 @@ std::string spelled(const GlobalFlag& flag) {
   }
   if (!flag.takes_value) return text;
   if (flag.names.ends_with("--data")) return text + " DIR";
+  if (flag.names == "--store") return text + " STORE";
   return text + (flag.names.ends_with("--server") ? " URL" : " FORMAT");
 }
 

@@ -109,8 +109,8 @@ TEST(Hints, NameOnlyCommandsAndFlagsThatExist) {
 
 TEST(Hints, AMissingCommandWouldBeNoticed) {
   const std::vector<const Route*> commands = command_table(routes(), local_routes());
-  EXPECT_EQ(wrong_with(commands, {"", "exa doctor"}), "there is no such command");
-  EXPECT_EQ(wrong_with(commands, {"", "exa cluster doctor"}), "there is no such command");
+  EXPECT_EQ(wrong_with(commands, {"", "exa surgeon"}), "there is no such command");
+  EXPECT_EQ(wrong_with(commands, {"", "exa cluster surgeon"}), "there is no such command");
   EXPECT_EQ(wrong_with(commands, {"", "exa cluster discover NAME --save FILE"}),
             "it has no flag --save");
 }

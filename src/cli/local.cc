@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "discover/probe.h"
+#include "store/open.h"
 #include "store/sqlite.h"
 
 namespace exa {
@@ -21,6 +22,7 @@ class NoStore : public Store {
   Result<void> read(const Work&) override { return fail(why_); }
   Result<void> write(const Work&, const Committed&) override { return fail(why_); }
   Result<void> rehearse(const Work&) override { return fail(why_); }
+  Result<std::unique_ptr<Ownership>> try_own(const std::string&) override { return fail(why_); }
   std::string describe() const override { return why_.message; }
 
  private:
@@ -39,17 +41,20 @@ bool holds_nothing(const std::filesystem::path& database) {
 
 }  // namespace
 
-Result<std::unique_ptr<Store>> open_folder(const SqliteOptions& options) {
+Result<std::unique_ptr<Store>> open_home(const Home& home) {
+  if (!home.store.empty() && !folder_of_store(home.store))
+    return open_store({.store = home.store, .lock_wait = home.lock_wait});
   // An audit checkpoint without a database: somebody removed what it vouches for. An empty store
   // would be a lie.
-  const std::filesystem::path database = options.folder / "exa.db";
+  const std::filesystem::path database = home.folder / "exa.db";
   std::error_code unknown;
-  if (std::filesystem::exists(options.folder / "checkpoint", unknown) && holds_nothing(database)) {
+  if (std::filesystem::exists(home.folder / "checkpoint", unknown) && holds_nothing(database)) {
     const bool there = std::filesystem::exists(database, unknown);
     return fail(Code::store_damaged, fmt::format("{} is {}, but its audit checkpoint is there",
                                                  database.string(), there ? "empty" : "missing"));
   }
-  return open_sqlite(options);
+  return open_sqlite(
+      {.folder = home.folder, .lock_wait = home.lock_wait, .hold_lock = home.hold_lock});
 }
 
 Instance::Instance(std::unique_ptr<Store> opened, const std::filesystem::path& folder,
@@ -75,6 +80,17 @@ Result<std::filesystem::path> data_folder(const std::optional<std::string>& give
               "exa … --data DIR");
 }
 
+std::string store_named(const std::string& given, const EnvironmentLookup& env) {
+  return given.empty() ? env("EXA_STORE").value_or("") : given;
+}
+
+Result<std::filesystem::path> folder_of(const Where& where, const EnvironmentLookup& env) {
+  const std::string store = store_named(where.store, env);
+  if (!store.empty())
+    if (auto folder = folder_of_store(store)) return *std::move(folder);
+  return data_folder(where.data_folder, env);
+}
+
 Result<Duration> lock_wait(const EnvironmentLookup& env) {
   const auto text = env("EXA_LOCK_WAIT");
   if (!text || text->empty()) return seconds(30);
@@ -92,7 +108,7 @@ Principal operating_system_user() {
   if (::getpwuid_r(uid, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr) {
     name = found->pw_name;
   }
-  return {"os-user", name, fmt::format("uid:{}", uid)};
+  return owner_of_folder(std::move(name), fmt::format("uid:{}", uid));
 }
 
 std::string process_origin() {
@@ -115,14 +131,18 @@ std::string new_id() {
   return id;
 }
 
-LocalServer::LocalServer(Result<std::filesystem::path> folder, Clock clock, Duration lock_wait)
-    : folder_(std::move(folder)), clock_(std::move(clock)), lock_wait_(lock_wait) {}
+LocalServer::LocalServer(Result<std::filesystem::path> folder, Clock clock, Duration lock_wait,
+                         std::string store)
+    : folder_(std::move(folder)),
+      clock_(std::move(clock)),
+      lock_wait_(lock_wait),
+      store_(std::move(store)) {}
 
 LocalServer::~LocalServer() = default;
 
 void LocalServer::open() {
   const std::filesystem::path folder = folder_ ? *folder_ : std::filesystem::path();
-  auto store = folder_ ? open_folder({.folder = folder, .lock_wait = lock_wait_})
+  auto store = folder_ ? open_home({folder, store_, lock_wait_})
                        : Result<std::unique_ptr<Store>>(fail(folder_.error()));
   if (!store) store = std::make_unique<NoStore>(store.error());
   opened_ = std::make_unique<Instance>(*std::move(store), folder, clock_);

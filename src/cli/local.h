@@ -9,8 +9,8 @@
 #include <string>
 
 #include "api/router.h"
+#include "cli/environment.h"
 #include "service/service.h"
-#include "store/sqlite.h"
 
 namespace exa {
 
@@ -19,12 +19,25 @@ using EnvironmentLookup = std::function<std::optional<std::string>(const std::st
 Result<std::filesystem::path> data_folder(const std::optional<std::string>& given,
                                           const EnvironmentLookup& env);
 
+// --store, else $EXA_STORE, else "": SQLite in the data folder.
+std::string store_named(const std::string& given, const EnvironmentLookup& env);
+// A store that lies in a folder of its own takes its files along.
+Result<std::filesystem::path> folder_of(const Where& where, const EnvironmentLookup& env);
+
 // $EXA_LOCK_WAIT ("30s" unless set): how long a change waits for another process.
 Result<Duration> lock_wait(const EnvironmentLookup& env);
 
-// The store in a data folder. store_damaged for one whose database was taken away, besides the
+// The store of an installation: on a server when `store` names one, else in the data folder, which
+// holds the audit log's key and checkpoint either way. store_damaged for one whose database was
+// taken away, besides the
 // errors of open_sqlite.
-Result<std::unique_ptr<Store>> open_folder(const SqliteOptions& options);
+struct Home {
+  std::filesystem::path folder;
+  std::string store;  // as --store names it; empty: SQLite in the folder
+  Duration lock_wait = seconds(30);
+  bool hold_lock = false;  // SQLite: nobody else may write as long as it is open
+};
+Result<std::unique_ptr<Store>> open_home(const Home& home);
 
 Principal operating_system_user();
 std::string process_origin();  // "host:pid"
@@ -44,7 +57,8 @@ struct Instance {
 class LocalServer {
  public:
   // Without a folder everything is answered that needs no store (a bundle is verified anywhere).
-  LocalServer(Result<std::filesystem::path> folder, Clock clock, Duration lock_wait);
+  LocalServer(Result<std::filesystem::path> folder, Clock clock, Duration lock_wait,
+              std::string store = {});
   ~LocalServer();
 
   // Fills in who asks and from where.
@@ -56,6 +70,7 @@ class LocalServer {
   Result<std::filesystem::path> folder_;
   Clock clock_;
   Duration lock_wait_;
+  std::string store_;
   std::unique_ptr<Instance> opened_;
 };
 

@@ -2,11 +2,15 @@
 
 #include <fmt/format.h>
 
+#include "api/openapi.h"
 #include "base/text.h"
 #include "base/yaml.h"
+#include "cli/admin.h"
 #include "cli/complete.h"
+#include "cli/doctor.h"
 #include "cli/errors.h"
 #include "cli/help.h"
+#include "cli/login.h"
 #include "cli/man.h"
 #include "cli/output.h"
 #include "cli/serve.h"
@@ -35,7 +39,7 @@ bool wants_prose(const LocalCall& call) {
   return format == Format::table || format == Format::wide;
 }
 
-Result<std::string> completion(const LocalCall& call) {
+Result<LocalText> completion(const LocalCall& call) {
   auto script = completion_script(value_of(call.invocation, "shell"));
   if (!script) {
     return fail(invalid("exa completion", {{"SHELL", "is not one of bash, zsh, fish", ""}}));
@@ -43,7 +47,7 @@ Result<std::string> completion(const LocalCall& call) {
   return *std::move(script);
 }
 
-Result<std::string> man(const LocalCall& call) {
+Result<LocalText> man(const LocalCall& call) {
   return man_page(call.commands);
 }
 
@@ -77,7 +81,7 @@ json::object command_json(const Route& route) {
           {"params", std::move(params)}};
 }
 
-Result<std::string> commands(const LocalCall& call) {
+Result<LocalText> commands(const LocalCall& call) {
   json::array items;
   for (const Route* route : call.commands) items.emplace_back(command_json(*route));
   return in_format(call, json::object{{"items", std::move(items)}, {"next_cursor", nullptr}});
@@ -104,7 +108,7 @@ Error unknown_code(const std::string& typed) {
 }
 
 // `exa help error`, `exa help error CODE`: the codes are an interface, in any case of letters.
-Result<std::string> help_error(const LocalCall& call) {
+Result<LocalText> help_error(const LocalCall& call) {
   const std::string typed = value_of(call.invocation, "code");
   if (typed.empty()) {
     json::array items;
@@ -118,7 +122,11 @@ Result<std::string> help_error(const LocalCall& call) {
                      code->exit_code, code->http_status, code->explain);
 }
 
-Result<std::string> version(const LocalCall& call) {
+Result<LocalText> openapi_document(const LocalCall&) {
+  return to_pretty_text(openapi(routes()));
+}
+
+Result<LocalText> version(const LocalCall& call) {
   if (wants_prose(call)) return fmt::format("exa {}\n", EXA_VERSION);
   return in_format(call, json::object{{"name", "exa"}, {"version", EXA_VERSION}});
 }
@@ -128,9 +136,18 @@ struct LocalCommand {
   LocalAnswer answer;
 };
 
-constexpr LocalCommand kAnswers[] = {
-    {"local.completion", completion}, {"local.man", man},     {"local.commands", commands},
-    {"local.help_error", help_error}, {"local.serve", serve}, {"local.version", version}};
+constexpr LocalCommand kAnswers[] = {{"local.completion", completion},
+                                     {"local.man", man},
+                                     {"local.commands", commands},
+                                     {"local.help_error", help_error},
+                                     {"local.openapi", openapi_document},
+                                     {"local.serve", serve},
+                                     {"local.version", version},
+                                     {"local.admin_copy", admin_copy},
+                                     {"local.restore", restore},
+                                     {"local.doctor", doctor},
+                                     {"local.login", login},
+                                     {"local.logout", logout}};
 
 std::vector<Route> rows() {
   return {
@@ -158,11 +175,22 @@ std::vector<Route> rows() {
        .summary = "Explain the error codes, or one of them",
        .params = {{.name = "code", .help = "the code", .completes = "error"}},
        .examples = {"exa help error in_use"}},
+      {.id = "local.openapi",
+       .command = "openapi",
+       .summary = "Print the API as an OpenAPI 3.1 document",
+       .detail =
+           "What a server gives at /openapi.json: every route with what it takes and answers.",
+       .examples = {"exa openapi"}},
       serve_row(),
       {.id = "local.version",
        .command = "version",
        .summary = "Print the version",
        .examples = {"exa version"}},
+      admin_copy_row(),
+      restore_row(),
+      doctor_row(),
+      login_row(),
+      logout_row(),
   };
 }
 

@@ -1,5 +1,6 @@
-// Commands that no route answers: they speak of the command line itself and open no store. They are
-// rows like the routes, so that help, completion, man page and `exa commands` treat all alike.
+// Commands that no route answers: they speak of the command line itself and open no store, or (`exa
+// admin`) work on stores that no service is in front of. They are rows like the routes, so that
+// help, completion, man page and `exa commands` treat all alike.
 #pragma once
 
 #include "cli/command_tree.h"
@@ -13,8 +14,14 @@ struct LocalCall {
   const Environment& environment;
 };
 
-// The text for standard output, in the format the invocation asks for.
-using LocalAnswer = Result<std::string> (*)(const LocalCall&);
+// The text for standard output, in the format the invocation asks for, and how the command ends.
+struct LocalText {
+  LocalText(std::string given = {}, int code = 0)  // NOLINT(google-explicit-constructor): most are texts
+      : text(std::move(given)), exit_code(code) {}
+  std::string text;
+  int exit_code;
+};
+using LocalAnswer = Result<LocalText> (*)(const LocalCall&);
 
 std::span<const Route> local_routes();
 LocalAnswer find_local(const Route& route);  // nullptr: a route of the table

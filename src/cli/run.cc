@@ -64,7 +64,7 @@ class Run {
 
   int answer_locally(LocalAnswer local) {
     const auto text = local({invocation_, commands_, environment_});
-    return text ? print(*text, 0) : refuse(text.error());
+    return text ? print(text->text, text->exit_code) : refuse(text.error());
   }
 
   int ask_the_route() {

@@ -6,7 +6,11 @@
 
 #include "base/quantity.h"
 #include "cli/connect.h"
+#include "server/discovery_loop.h"
+#include "server/door.h"
 #include "server/server.h"
+#include "server/watch_hub.h"
+#include "service/sign_in.h"
 
 namespace exa {
 namespace {
@@ -37,6 +41,7 @@ class Signals {
 
 struct Settings {
   std::filesystem::path folder;
+  std::string store;
   std::optional<ListenAddress> listen;
   std::string certificate;
   std::string key;
@@ -55,8 +60,9 @@ std::string text_of(const LocalCall& call, std::string_view name) {
 
 Result<Settings> settings_of(const LocalCall& call) {
   Settings settings;
-  EXA_ASSIGN(settings.folder,
-             data_folder(call.invocation.globals.where.data_folder, lookup_in(call.environment)));
+  const Where& where = call.invocation.globals.where;
+  EXA_ASSIGN(settings.folder, folder_of(where, lookup_in(call.environment)));
+  settings.store = store_named(where.store, lookup_in(call.environment));
   if (const std::string listen = text_of(call, "listen"); listen != "none") {
     EXA_ASSIGN(settings.listen, parse_listen_address(listen));
   }
@@ -81,23 +87,35 @@ Result<Settings> settings_of(const LocalCall& call) {
   return settings;
 }
 
-// The kernel says who is at the other end of the unix socket: who owns the folder may do
-// everything, as without a server.
-Result<Principal> authenticate_socket(const Incoming& incoming) {
-  const uid_t own = ::geteuid();
-  if (*incoming.peer_uid == own || *incoming.peer_uid == 0) return operating_system_user();
-  return fail(Code::forbidden, "only the owner of the data folder may use its socket");
-}
-
-Result<Principal> authenticate(const Incoming& incoming) {
-  if (incoming.peer_uid) return authenticate_socket(incoming);
-  return fail(Code::unauthenticated, "this address needs a token", "exa token create NAME");
-}
-
 void report(const LocalCall& call, AccessLog& log, std::string_view event, const std::string& text,
             json::object details) {
   call.environment.err(text + "\n");
   log.event(call.environment.clock(), event, std::move(details));
+}
+
+// Until the first user is made, a code that is shown to whoever starts the server is the way in. An
+// address that others can reach is not opened before that: they could guess at it.
+Result<void> offer_setup(const LocalCall& call, Service& service, const Settings& settings) {
+  Caller caller;
+  caller.principal = operating_system_user();
+  caller.origin = process_origin();
+  caller.action = "setup.offer";
+  const auto code = make_setup_code(service, caller);
+  if (!code && code.error().code == Code::conflict) return {};  // there are users
+  if (!code) return fail(code.error());
+  if (settings.listen && !settings.listen->loopback) {
+    return fail(Code::usage,
+                fmt::format("{} can be reached by other machines, and there is no user yet",
+                            format_endpoint(settings.listen->endpoint)),
+                "exa user create NAME --role platform-admin --password-file FILE");
+  }
+  call.environment.err(
+      fmt::format("No user exists yet. The first admin is made with this code, once:\n"
+                  "  {}\n"
+                  "POST /api/v1/setup {{\"code\", \"user\", \"password\"}}, or on this machine: "
+                  "exa user create NAME --role platform-admin\n",
+                  code->reveal()));
+  return {};
 }
 
 }  // namespace
@@ -139,20 +157,26 @@ Route serve_row() {
           .examples = {"exa serve --listen 127.0.0.1:8480"}};
 }
 
-Result<std::string> serve(const LocalCall& call) {
+Result<LocalText> serve(const LocalCall& call) {
   EXA_ASSIGN(const Settings settings, settings_of(call));
   const Signals signals;
   EXA_ASSIGN(const Duration wait, lock_wait(lookup_in(call.environment)));
-  EXA_ASSIGN(auto store,
-             open_folder({.folder = settings.folder, .lock_wait = wait, .hold_lock = true}));
+  EXA_ASSIGN(auto store, open_home({.folder = settings.folder,
+                                    .store = settings.store,
+                                    .lock_wait = wait,
+                                    .hold_lock = true}));
   EXA_ASSIGN(const auto log, AccessLog::open(settings.access_log));
   std::unique_ptr<TlsFiles> tls;
   if (!settings.certificate.empty()) {
     EXA_ASSIGN(tls, TlsFiles::open(settings.certificate, settings.key));
   }
   Instance exa(std::move(store), settings.folder, call.environment.clock);
+  EXA_TRY(offer_setup(call, exa.service, settings));
   Metrics metrics;
-  Application application({exa.service, exa.router, authenticate, *log, metrics});
+  Door door(exa.service, operating_system_user());
+  WatchHub watch(exa.service);
+  DiscoveryLoop discovery(exa.service, *log, metrics);
+  Application application({exa.service, exa.router, std::ref(door), watch, *log, metrics});
   Server server(application,
                 {.listen = settings.listen,
                  .unix_socket = socket_in(settings.folder),
@@ -160,6 +184,8 @@ Result<std::string> serve(const LocalCall& call) {
                  .threads = static_cast<size_t>(settings.threads),
                  .drain_time = std::chrono::milliseconds(settings.drain.micros / 1000)});
   EXA_TRY(server.start());
+  watch.start();
+  discovery.start();
   const std::string where = server.address().empty()
                                 ? socket_in(settings.folder).string()
                                 : fmt::format("{}://{}", tls ? "https" : "http", server.address());
@@ -175,9 +201,11 @@ Result<std::string> serve(const LocalCall& call) {
   }
   report(call, *log, "stopping", "Stopping: no new requests; those that began are ended.", {});
   application.drain();
+  watch.stop();  // streams would never end by themselves
   server.stop();
+  discovery.stop();
   report(call, *log, "stopped", "Stopped.", {});
-  return std::string();
+  return LocalText("");
 }
 
 }  // namespace exa

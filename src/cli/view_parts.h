@@ -12,5 +12,6 @@ inline ViewColumn sentence(std::string_view header, std::string_view pointer,
 }
 
 std::vector<View> placement_views();
+std::vector<View> server_views();
 
 }  // namespace exa

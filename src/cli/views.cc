@@ -390,6 +390,7 @@ std::vector<View> all_views() {
   std::vector<View> views = profile_views();
   for (View& view : other_views()) views.push_back(std::move(view));
   for (View& view : placement_views()) views.push_back(std::move(view));
+  for (View& view : server_views()) views.push_back(std::move(view));
   return views;
 }
 

@@ -18,7 +18,7 @@ bool is_number(std::string_view text) {
 Failure refuse(std::string_view text, std::string_view why) {
   return fail(Code::invalid_input,
               fmt::format("\"{}\" is not a reference to a profile: {}; write NAME, NAME@VERSION or "
-                          "NAME@LABEL",
+                          "NAME@LABEL, with PROJECT/ before what another project shares",
                           printable(text), why));
 }
 
@@ -28,7 +28,12 @@ Result<ProfileRef> parse_reference(std::string_view text) {
   const std::vector<std::string_view> parts = split(text, '@');
   if (parts.size() > 2) return refuse(text, "it holds more than one @");
   ProfileRef reference;
-  EXA_ASSIGN(reference.name, check_name(parts[0], "profile name"));
+  std::string_view name = parts[0];
+  if (const size_t slash = name.find('/'); slash != std::string_view::npos) {
+    EXA_ASSIGN(reference.project, check_name(name.substr(0, slash), "project name"));
+    name.remove_prefix(slash + 1);
+  }
+  EXA_ASSIGN(reference.name, check_name(name, "profile name"));
   if (parts.size() == 1) return reference;
 
   const std::string_view which = parts[1];
@@ -45,9 +50,11 @@ Result<ProfileRef> parse_reference(std::string_view text) {
 }
 
 std::string to_text(const ProfileRef& reference) {
-  if (reference.version) return fmt::format("{}@{}", reference.name, *reference.version);
-  if (reference.label) return fmt::format("{}@{}", reference.name, *reference.label);
-  return reference.name;
+  const std::string name =
+      reference.project ? fmt::format("{}/{}", *reference.project, reference.name) : reference.name;
+  if (reference.version) return fmt::format("{}@{}", name, *reference.version);
+  if (reference.label) return fmt::format("{}@{}", name, *reference.label);
+  return name;
 }
 
 }  // namespace exa

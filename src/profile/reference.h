@@ -1,4 +1,5 @@
-// How a profile is referred to, anywhere: `name`, `name@3`, `name@candidate`. Semantics §3.
+// How a profile is referred to, anywhere: `name`, `name@3`, `name@candidate`; one that another
+// project shares: `project/name`, `project/name@3`, …. Semantics §3.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,9 @@ namespace exa {
 // At most one of version and label is given; neither means the label `active`.
 struct ProfileRef {
   std::string name;
-  std::optional<int64_t> version;    // from 1
-  std::optional<std::string> label;  // never all digits: that would read as a version
+  std::optional<int64_t> version;      // from 1
+  std::optional<std::string> label;    // never all digits: that would read as a version
+  std::optional<std::string> project;  // whose it is; none: of the project that is asked
 
   bool operator==(const ProfileRef&) const = default;
 };

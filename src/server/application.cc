@@ -2,12 +2,17 @@
 
 #include <fmt/format.h>
 
+#include "api/api_page.h"
 #include "api/call.h"
 #include "api/http_form.h"
+#include "api/openapi.h"
 #include "service/service.h"
 
 namespace exa {
 namespace {
+
+// As event.list, but it goes on.
+constexpr std::string_view kWatchPath = "/api/v1/watch";
 
 constexpr size_t kSmallBody = size_t{1} << 20;
 constexpr size_t kFileBody = size_t{64} << 20;  // captures of clusters, traces, audit bundles
@@ -31,11 +36,17 @@ bool reads(std::string_view method) {
 }
 
 std::string rights_key(const Principal& principal) {
-  return principal.kind + ' ' + principal.id;
+  return principal.kind + ' ' + principal.id + ' ' + principal.token;
 }
 
 bool is_json(std::string_view content_type) {
   return content_type == "application/json" || content_type.starts_with("application/json;");
+}
+
+int64_t parse_count_or(std::string_view text, int64_t otherwise) {
+  int64_t number = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return problem == std::errc() && end == text.data() + text.size() ? number : otherwise;
 }
 
 }  // namespace
@@ -49,6 +60,7 @@ Outgoing outgoing_of(Reply reply) {
     outgoing.headers.emplace_back(kExitCodeHeader, std::to_string(reply.exit_code));
   for (const std::string& notice : reply.notices)
     outgoing.headers.emplace_back(kNoticeHeader, percent_encode(notice));
+  if (!reply.etag.empty()) outgoing.headers.emplace_back("etag", reply.etag);
   return outgoing;
 }
 
@@ -97,6 +109,27 @@ Outgoing Application::ready() {
   return plain(503, "readyz", fmt::format("not ready: {}\n", not_ready_));
 }
 
+// What the API is, for machines and for people; public, as it is in the manual.
+std::optional<Outgoing> Application::description(std::string_view target) {
+  static const auto document =
+      std::make_shared<const std::string>(to_pretty_text(openapi(routes())));
+  static const auto page = std::make_shared<const std::string>(api_page(routes(), ""));
+  Outgoing outgoing;
+  if (target == "/openapi.json") {
+    outgoing.route = "openapi";
+    outgoing.body = document;
+    return outgoing;
+  }
+  if (target != "/api") return std::nullopt;
+  outgoing.route = "api_page";
+  outgoing.content_type = "text/html; charset=utf-8";
+  outgoing.headers.emplace_back("content-security-policy",
+                                "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; "
+                                "form-action 'none'; frame-ancestors 'none'");
+  outgoing.body = page;
+  return outgoing;
+}
+
 Outgoing Application::scraped() const {
   return plain(200, "metrics", parts_.metrics.text(), "text/plain; version=0.0.4; charset=utf-8");
 }
@@ -104,6 +137,7 @@ Outgoing Application::scraped() const {
 std::optional<Outgoing> Application::answer_now(const Incoming& incoming) {
   if (!reads(incoming.method)) return std::nullopt;
   if (incoming.target == "/healthz") return plain(200, "healthz", "ok\n");
+  if (auto page = description(incoming.target)) return page;
   if (!parts_.service.store().only_writer()) return std::nullopt;
   const auto principal = parts_.authenticate(incoming);
   if (!principal) return std::nullopt;
@@ -126,6 +160,8 @@ Outgoing Application::answer(const Incoming& incoming) {
   } else if (const auto principal = parts_.authenticate(incoming); !principal) {
     outgoing = outgoing_of(reply_of(principal.error(), id));
     if (outgoing.status == 401) outgoing.headers.emplace_back("www-authenticate", "Bearer");
+  } else if (path_of(incoming.target) == kWatchPath && reads(incoming.method)) {
+    outgoing = watched(incoming, id, *principal);
   } else {
     outgoing = from_router(incoming, id, *principal);
     outgoing.principal = principal->name;
@@ -159,6 +195,8 @@ Outgoing Application::from_router(const Incoming& incoming, const std::string& i
   request.query = std::move(target->query);
   request.body = incoming.body;
   request.idempotency_key = incoming.idempotency_key;
+  request.if_match = incoming.if_match;
+  request.requires_match = true;
   request.principal = principal;
   request.origin = incoming.peer;
   request.request_id = id;
@@ -177,6 +215,40 @@ Outgoing Application::from_router(const Incoming& incoming, const std::string& i
                 outgoing);
   }
   return outgoing;
+}
+
+// GET /api/v1/watch?since=REV: the events of event.list as server-sent events. What is asked for is
+// checked by that route, which also says where the log stands.
+Outgoing Application::watched(const Incoming& incoming, const std::string& id,
+                              const Principal& principal) {
+  Incoming asked = incoming;
+  asked.target = "/api/v1/events" + incoming.target.substr(kWatchPath.size());
+  // a browser that connects again says what it saw last
+  if (!incoming.last_event_id.empty())
+    asked.target = "/api/v1/events?since=" + percent_encode(incoming.last_event_id);
+  Outgoing listed = from_router(asked, id, principal);
+  if (listed.status != 200) return listed;
+  const auto document = parse_json(*listed.body, "events", tool_output_limits());
+  const auto target = parse_target(asked.target);
+  int64_t since = document ? document->at("revision").to_number<int64_t>() : 0;
+  for (const auto& [key, value] : target->query)
+    if (key == "since") since = parse_count_or(value, since);
+  Outgoing stream;
+  stream.route = "watch";
+  stream.content_type = "text/event-stream";
+  stream.headers.emplace_back("x-accel-buffering", "no");  // for a proxy in front
+  stream.stream = [this, incoming, since](std::shared_ptr<EventSink> sink) {
+    const bool taken = parts_.watch.watch(sink, since, [this, incoming] {
+      auto who = parts_.authenticate(incoming);
+      if (who && !who->signed_in())
+        return Result<Principal>(fail(Code::unauthenticated, "nobody is signed in"));
+      return who;
+    });
+    if (taken) return;
+    sink->send(std::make_shared<const std::string>(": too many watch already\n\n"));
+    sink->end();
+  };
+  return stream;
 }
 
 Outgoing Application::refused(int status, std::string_view why) {

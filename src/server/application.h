@@ -9,10 +9,11 @@
 #include "server/metrics.h"
 #include "server/reply_cache.h"
 #include "server/trace_context.h"
+#include "server/watch_hub.h"
 
 namespace exa {
 
-// Who sent a request. unauthenticated for nobody, and for credentials that are wrong.
+// Who sent a request. unauthenticated for credentials that are wrong.
 using Authenticate = std::function<Result<Principal>(const Incoming&)>;
 
 class Application {
@@ -21,6 +22,7 @@ class Application {
     Service& service;
     Router& router;
     Authenticate authenticate;
+    WatchHub& watch;
     AccessLog& log;
     Metrics& metrics;
   };
@@ -45,8 +47,10 @@ class Application {
 
  private:
   Outgoing ready();
+  static std::optional<Outgoing> description(std::string_view target);
   Outgoing scraped() const;
   Outgoing from_router(const Incoming& incoming, const std::string& id, const Principal& principal);
+  Outgoing watched(const Incoming& incoming, const std::string& id, const Principal& principal);
   static void note_trace(const Incoming& incoming, Outgoing& outgoing);
 
   Parts parts_;

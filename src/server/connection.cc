@@ -1,5 +1,6 @@
 #include "server/connection.h"
 
+#include <algorithm>
 #include <deque>
 
 #include <boost/asio/dispatch.hpp>
@@ -50,6 +51,37 @@ std::string peer_of(const Unix& stream) {
   return uid ? fmt::format("unix:{}", *uid) : "unix";
 }
 
+// Beast unfolds a header that goes on in the next line before it shows it, and counts trailers
+// among the headers. Folding hides headers from proxies, and a trailer is no place for credentials.
+class StrictParser final : public http::request_parser<http::string_body> {
+  void on_field_impl(http::field field, beast::string_view name, beast::string_view value,
+                     beast::error_code& error) override {
+    if (is_header_done()) return;  // a trailer: nobody here asks for any
+    if (stands_on_one_line(name, value))
+      get().insert(field, name, value);
+    else
+      error = http::error::bad_obs_fold;
+  }
+
+  // Only a colon and blanks stand between a name and its value; an unfolded value stands in memory
+  // of its own.
+  static bool stands_on_one_line(beast::string_view name, beast::string_view value) {
+    constexpr uintptr_t kFarther = uintptr_t{1} << 20;  // than any head is long
+    const char* const end = name.data() + name.size();
+    if (reinterpret_cast<uintptr_t>(value.data()) - reinterpret_cast<uintptr_t>(end) > kFarther)
+      return false;
+    return std::all_of(end, value.data(), [](char c) { return c == ':' || c == ' ' || c == '\t'; });
+  }
+};
+
+// A name or an address and perhaps a port: no user, path or blank that a proxy reads differently.
+bool names_a_host(beast::string_view text) {
+  return std::ranges::all_of(text, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("-._:[]").find(c) != std::string_view::npos;
+  });
+}
+
 // What is wrong with a head that the parser let pass; a proxy in front might read it in another
 // way.
 std::optional<std::string_view> ambiguous(const http::fields& fields, unsigned version) {
@@ -66,11 +98,7 @@ std::optional<std::string_view> ambiguous(const http::fields& fields, unsigned v
     return "chunked is the only transfer encoding that is served";
   if (version == 11 && count(http::field::host) != 1) return "a request names one host";
   if (count(http::field::authorization) > 1) return "a request has one authorization";
-  for (const auto& field : fields) {
-    // line folding was a way to hide headers from proxies
-    if (field.value().find_first_of("\r\n\0") != beast::string_view::npos)
-      return "a header must stand on one line";
-  }
+  if (!names_a_host(fields[http::field::host])) return "a host is a name and perhaps a port";
   return std::nullopt;
 }
 
@@ -94,6 +122,7 @@ Incoming incoming_of(http::request<http::string_body>& request) {
   };
   incoming.idempotency_key = named(kIdempotencyHeader);
   incoming.traceparent = named("traceparent");
+  incoming.last_event_id = named("last-event-id");
   incoming.fetch_site = named("sec-fetch-site");
   incoming.body = std::move(request.body());
   return incoming;
@@ -203,6 +232,7 @@ class HttpConnection final : public Connection,
     lowest().expires_never();  // the answer takes what it takes
     auto request = parser_->release();
     keep_alive_ = request.keep_alive();
+    is_old_ = request.version() < 11;
     head_only_ = request.method() == http::verb::head;
     incoming_ = incoming_of(request);
     incoming_.peer = peer_;
@@ -262,6 +292,8 @@ class HttpConnection final : public Connection,
       answer_.set(http::field::strict_transport_security, "max-age=31536000");
     for (const auto& [name, value] : outgoing_.headers) answer_.insert(name, value);
     answer_.keep_alive(keep_alive_);
+    // in HTTP/1.1 nothing need be said to keep a connection; a client of HTTP/1.0 has to be told
+    if (keep_alive_ && is_old_) answer_.set(http::field::connection, "keep-alive");
   }
 
   void on_written(beast::error_code error) {
@@ -401,7 +433,7 @@ class HttpConnection final : public Connection,
   std::optional<uid_t> peer_uid_;
 
   beast::flat_buffer buffer_{size_t{128} << 10};
-  std::optional<http::request_parser<http::string_body>> parser_;
+  std::optional<StrictParser> parser_;
   std::chrono::steady_clock::time_point started_;
   Incoming incoming_;
   Outgoing outgoing_;
@@ -413,6 +445,7 @@ class HttpConnection final : public Connection,
   bool lingers_ = false;
   bool keep_alive_ = false;
   bool head_only_ = false;
+  bool is_old_ = false;   // speaks HTTP/1.0
   bool waiting_ = false;  // for the first byte of a request
   bool stopping_ = false;
   bool closed_ = false;

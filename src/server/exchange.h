@@ -22,6 +22,7 @@ struct Incoming {
   std::string idempotency_key;
   std::string if_match;
   std::string traceparent;
+  std::string last_event_id;
   std::string origin;
   std::string host;
   std::string fetch_site;         // Sec-Fetch-Site: a browser's word on where a request came from

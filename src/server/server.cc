@@ -48,6 +48,11 @@ struct Server::State {
   void accept_unix();
   template <typename Socket>
   void take(Loop& loop, Socket socket);
+  // Out of descriptors: to look again at once would do nothing else.
+  void pause(std::optional<asio::steady_timer>& timer, std::function<void()> then) {
+    timer.emplace(loops[0]->context, std::chrono::milliseconds(100));
+    timer->async_wait([then = std::move(then)](boost::system::error_code) { then(); });
+  }
   Loop& next_loop() { return *loops[turn++ % loops.size()]; }
   void stop();
 
@@ -58,7 +63,8 @@ struct Server::State {
   size_t turn = 0;
   std::optional<tcp::acceptor> tcp_acceptor;     // on the first loop
   std::optional<local::acceptor> unix_acceptor;  // likewise
-  std::optional<asio::steady_timer> pause;
+  std::optional<asio::steady_timer> tcp_pause;
+  std::optional<asio::steady_timer> unix_pause;
   std::atomic<size_t> open = 0;
   std::atomic<bool> stopping = false;
   std::mutex mutex;
@@ -130,9 +136,7 @@ void Server::State::accept_tcp() {
       loop.context, [this, &loop](boost::system::error_code error, tcp::socket socket) {
         if (stopping || error == asio::error::operation_aborted) return;
         if (error) {
-          // out of descriptors: look again when some connections have ended
-          pause.emplace(loops[0]->context, std::chrono::milliseconds(100));
-          pause->async_wait([this](boost::system::error_code) { accept_tcp(); });
+          pause(tcp_pause, [this] { accept_tcp(); });
           return;
         }
         if (open < options.limits.connections) {
@@ -149,7 +153,11 @@ void Server::State::accept_unix() {
   unix_acceptor->async_accept(
       loop.context, [this, &loop](boost::system::error_code error, local::socket socket) {
         if (stopping || error == asio::error::operation_aborted) return;
-        if (!error && open < options.limits.connections) {
+        if (error) {
+          pause(unix_pause, [this] { accept_unix(); });
+          return;
+        }
+        if (open < options.limits.connections) {
           ++open;
           auto held = std::make_shared<local::socket>(std::move(socket));
           asio::post(loop.context, [this, &loop, held] { take(loop, std::move(*held)); });

@@ -17,6 +17,17 @@ constexpr DocumentTable kDocuments[] = {
     {"lease", "lease", "id"},
     {"burst_event", "burst_event", "id"},
     {"permit", "permit", "id"},
+    {"user", "account_user", "name"},
+    {"user_password", "user_password", "name"},
+    {"group", "account_group", "name"},
+    {"group_member", "group_member", "name"},
+    {"service_account", "service_account", "name"},
+    {"role_binding", "role_binding", "name"},
+    {"token", "access_token", "id"},
+    {"session", "sign_in_session", "id"},
+    {"setup_code", "setup_code", "name"},
+    {"project_limits", "project_limits", "name"},
+    {"profile_share", "profile_share", "name"},
 };
 
 std::string detail(const AuditEntry& entry, std::string_view key) {
@@ -94,6 +105,10 @@ void replay_cluster(ReplayedState& state, const AuditEntry& entry) {
     named.back().removed_at = detail(entry, "at");
   } else if (entry.action == "cluster.discover") {
     state.snapshots[detail(entry, "snapshot")] = entry.after_digest;
+    const json::value* dropped = find(entry.details, "dropped_snapshots");
+    if (dropped == nullptr || !dropped->is_array()) return;
+    for (const json::value& id : dropped->get_array())
+      if (id.is_string()) state.snapshots.erase(std::string(id.get_string()));
   }
 }
 
@@ -130,6 +145,29 @@ std::span<const DocumentColumn> document_columns() {
       {"burst_event", "attempted_at", "attempted_at"},
       {"burst_event", "attempted_by", "attempted_by"},
       {"permit", "expires_at", "expires_at"},
+      {"user", "oidc", "oidc"},
+      {"user", "disabled_at", "disabled_at"},
+      {"user_password", "hash", "hash"},
+      {"group", "oidc_group", "oidc_group"},
+      {"group_member", "group_name", "group"},
+      {"group_member", "user_name", "user"},
+      {"service_account", "disabled_at", "disabled_at"},
+      {"role_binding", "project", "project"},
+      {"role_binding", "subject_kind", "subject_kind"},
+      {"role_binding", "subject", "subject"},
+      {"role_binding", "role", "role"},
+      {"token", "sha256", "sha256"},
+      {"token", "owner_kind", "owner_kind"},
+      {"token", "owner", "owner"},
+      {"token", "expires_at", "expires_at"},
+      {"token", "revoked_at", "revoked_at"},
+      {"session", "sha256", "sha256"},
+      {"session", "user_name", "user"},
+      {"session", "expires_at", "expires_at"},
+      {"setup_code", "sha256", "sha256"},
+      {"setup_code", "used_at", "used_at"},
+      {"project_limits", "name", "project"},
+      {"profile_share", "project", "project"},
   };
   return kColumns;
 }

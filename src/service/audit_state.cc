@@ -76,7 +76,10 @@ class Comparison {
 
   // A table that cannot be read is a finding like any other, and no reason to stop.
   std::vector<Row> rows(const std::string& query, std::string_view table) {
+    auto marked = tx_.change("SAVEPOINT looked");
     auto found = tx_.rows(query);
+    if (marked && !found) marked = tx_.change("ROLLBACK TO SAVEPOINT looked");
+    if (marked) marked = tx_.change("RELEASE SAVEPOINT looked");
     if (found) return *std::move(found);
     say(fmt::format("the table {} cannot be read: {}", table, found.error().message));
     return {};

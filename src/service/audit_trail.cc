@@ -1,6 +1,7 @@
 #include "service/audit_trail.h"
 
 #include <random>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -25,6 +26,14 @@ Result<void> store_state(Transaction& tx, const std::string& log_id, const Front
                 "ON CONFLICT (one) DO UPDATE SET frontier = $2, last_time = $3",
                 {log_id, Bytes{to_bytes(frontier)}, last_time.micros}));
   return {};
+}
+
+// A store in the folder has made it; one on a server has not. Where that fails, the key's file
+// cannot be made either, and that error says why.
+void make_folder(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  if (std::filesystem::create_directories(folder, ignored))
+    std::filesystem::permissions(folder, std::filesystem::perms::owner_all, ignored);
 }
 
 template <typename T>
@@ -58,6 +67,7 @@ Result<void> AuditTrail::load_key(const std::optional<std::string>& log_id_in_st
                               (folder_ / kKeyFile).string(), *log_id_in_store),
                   "exa audit verify");
     }
+    make_folder(folder_);
     EXA_TRY(create_key_file(folder_ / kKeyFile, SigningKey::generate(new_log_id())));
     EXA_ASSIGN(SigningKey fresh, load_key_file(folder_ / kKeyFile));
     stored = std::move(fresh);

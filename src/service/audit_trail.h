@@ -37,6 +37,8 @@ class AuditTrail {
   // worth a notice, not a failure: the change is durable and the next checkpoint covers it.
   Result<void> sign_checkpoint(Transaction& tx, Time now);
 
+  const std::filesystem::path& folder() const { return folder_; }
+
   // The last stored checkpoint note, if there is one; and the public key.
   Result<std::optional<std::string>> stored_checkpoint() const;
   Result<std::optional<PublicKey>> public_key() const;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "service/entity_tag.h"
 #include "service/placement_rows.h"
 #include "service/placements.h"
 #include "service/profile_rows.h"
@@ -47,6 +48,7 @@ Result<Answer> show_burst_policy(Service& service) {
     EXA_ASSIGN(const BurstPolicy policy, load_burst_policy(tx));
     Answer answer;
     answer.body = to_json(policy);
+    answer.etag = entity_tag_of(answer.body);
     return answer;
   });
 }
@@ -97,6 +99,28 @@ Result<Answer> list_regions(Service& service, const std::string& jurisdiction) {
   });
 }
 
+Result<Answer> show_region(Service& service, const std::string& region) {
+  return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
+    const std::string name = lower(region);
+    EXA_ASSIGN(const JurisdictionTable table, load_jurisdictions(tx));
+    Answer answer;
+    const auto own = std::ranges::find(table.rows, name, &RegionRow::region);
+    if (own != table.rows.end()) {
+      answer.body = region_json(*own, false);
+      answer.etag = entity_tag_of(to_json(*own));
+      return answer;
+    }
+    const auto shipped = jurisdiction_of(table, name);
+    if (!shipped) {
+      return fail(Code::not_found,
+                  fmt::format("nobody has said where region \"{}\" lies", printable(name)),
+                  "exa hardware regions");
+    }
+    answer.body = region_json({name, std::string(*shipped)}, true);
+    return answer;
+  });
+}
+
 Result<Answer> set_region(Service& service, const Caller& caller, const std::string& region,
                           const std::string& jurisdiction) {
   return service.mutate(caller, [&](Transaction& tx, Deed& deed) -> Result<Answer> {
@@ -120,6 +144,21 @@ Result<Answer> set_region(Service& service, const Caller& caller, const std::str
     EXA_TRY(put_setting(tx, "region", name, to_json(row), service.now(), caller.principal.name));
     deed.after = to_json(row);
     answer.body = region_json(row, false);
+    return answer;
+  });
+}
+
+Result<Answer> show_project_label(Service& service, const std::string& project) {
+  return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
+    EXA_TRY(require_project(tx, project));
+    EXA_ASSIGN(const auto rows,
+               tx.rows("SELECT spec FROM project_residency WHERE name = $1", {project}));
+    Answer answer;
+    answer.body = {{"project", project}, {"residency", nullptr}};
+    if (!rows.empty()) {
+      EXA_ASSIGN(answer.body, parse_stored_object(rows[0].text(0), "stored residency"));
+      answer.etag = entity_tag_of(answer.body);
+    }
     return answer;
   });
 }

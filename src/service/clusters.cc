@@ -8,6 +8,7 @@
 #include "discover/readers.h"
 #include "hardware/inventory_json.h"
 #include "service/consumers.h"
+#include "service/entity_tag.h"
 #include "service/resolutions.h"
 #include "service/stored.h"
 
@@ -107,6 +108,8 @@ Result<int64_t> next_sequence(Transaction& tx, std::string_view table, const std
   return rows.at(0).integer(0);
 }
 
+constexpr int64_t kProbesKept = 500;
+
 Result<void> record_probe(Transaction& tx, const std::string& uid, Time at,
                           const std::optional<std::string>& snapshot_id, const Error* error) {
   EXA_ASSIGN(const int64_t sequence, next_sequence(tx, "probe", uid));
@@ -118,6 +121,8 @@ Result<void> record_probe(Transaction& tx, const std::string& uid, Time at,
       {uid, sequence, at.micros, text_or_null(snapshot_id.has_value(), snapshot_id.value_or("")),
        text_or_null(error != nullptr, error != nullptr ? std::string(info(error->code).name) : ""),
        text_or_null(error != nullptr, error != nullptr ? error->message : "")}));
+  EXA_TRY(tx.change("DELETE FROM probe WHERE cluster_uid = $1 AND sequence <= $2",
+                    {uid, sequence - kProbesKept}));
   return {};
 }
 
@@ -142,6 +147,35 @@ Result<Capture> capture_for(Service& service, const Cluster& cluster, const Disc
 Result<Cluster> cluster_named(Service& service, const std::string& name) {
   return read_value<Cluster>(service.store(),
                              [&](Transaction& tx) { return find_cluster(tx, name); });
+}
+
+// Enough to compare yesterday with today; a cluster of 10,000 nodes is megabytes each time.
+constexpr int64_t kSnapshotsKept = 48;
+
+// Forgets the oldest beyond those kept (never the one that answers rest on), and names them for the
+// log.
+Result<json::array> drop_old_snapshots(Transaction& tx, const std::string& uid) {
+  EXA_ASSIGN(
+      const auto rows,
+      tx.rows("SELECT id FROM snapshot WHERE cluster_uid = $1 AND sequence <= (SELECT "
+              "MAX(sequence) FROM snapshot WHERE cluster_uid = $1) - $2 AND taken_at < (SELECT "
+              "MAX(taken_at) FROM snapshot WHERE cluster_uid = $1) ORDER BY sequence",
+              {uid, kSnapshotsKept}));
+  json::array dropped;
+  for (const Row& row : rows) {
+    EXA_TRY(tx.change("DELETE FROM snapshot WHERE id = $1", {row.text(0)}));
+    dropped.emplace_back(row.text(0));
+  }
+  return dropped;
+}
+
+// As many as an entry of the log bears; the lists show them all.
+json::array logged(const std::vector<StatusChange>& changes) {
+  constexpr size_t kMost = 100;
+  json::array list;
+  for (const StatusChange& change : changes)
+    if (list.size() < kMost) list.emplace_back(to_json(change));
+  return list;
 }
 
 }  // namespace
@@ -306,6 +340,7 @@ Result<Answer> show_cluster(Service& service, const std::string& cluster_name, b
     EXA_ASSIGN(const Cluster cluster, find_cluster(tx, cluster_name));
     Answer answer;
     EXA_ASSIGN(answer.body, cluster_json(tx, cluster, service.now()));
+    answer.etag = entity_tag_of(to_json(cluster));
     EXA_ASSIGN(const auto head, newest_snapshot(tx, cluster));
     if (!head) {
       answer.notices.push_back(fmt::format(
@@ -335,6 +370,7 @@ Result<Answer> remove_cluster(Service& service, const Caller& caller,
       error.message = fmt::format("cluster {} has {} running on it", cluster_name,
                                   counted(static_cast<int64_t>(users.size()), "consumer"));
       for (const Row& row : users) {
+        if (!caller.known.contains(row.text(0))) continue;  // counted above, not named
         error.problems.push_back(
             {fmt::format("{}/{}", row.text(1), row.text(2)),
              fmt::format("in project {}; its status could not be told any more", row.text(0)), ""});
@@ -394,7 +430,11 @@ Result<Answer> discover_cluster(Service& service, const Caller& caller,
     const bool overtaken = newest && newest->taken_at > head.taken_at;
     EXA_TRY(insert_snapshot(tx, cluster.uid, head, to_text(to_json(*inventory))));
     EXA_TRY(record_probe(tx, cluster.uid, service.now(), head.id, nullptr));
-    if (!overtaken) EXA_TRY(refresh_cluster(tx, cluster, head, *inventory, service.now()));
+    std::vector<StatusChange> changes;
+    if (!overtaken) {
+      EXA_ASSIGN(changes, refresh_cluster(tx, cluster, head, *inventory, service.now()));
+    }
+    EXA_ASSIGN(json::array dropped, drop_old_snapshots(tx, cluster.uid));
     EXA_ASSIGN(json::object document, snapshot_document(tx, head.id));
     deed = {"cluster",
             what.name,
@@ -407,6 +447,8 @@ Result<Answer> discover_cluster(Service& service, const Caller& caller,
              {"nodes", capacity.nodes},
              {"usable_nodes", capacity.usable_nodes},
              {"source", head.source}}};
+    if (!changes.empty()) deed.details["status_changes"] = logged(changes);
+    if (!dropped.empty()) deed.details["dropped_snapshots"] = std::move(dropped);
     Answer answer;
     EXA_ASSIGN(answer.body, cluster_json(tx, cluster, service.now()));
     answer.body["tool"] = inventory->tool;

@@ -33,7 +33,11 @@ struct Drift {
 };
 
 Result<Drift> drift_of(Transaction& tx, const Consumer& consumer) {
-  EXA_ASSIGN(const auto versions, load_versions(tx, consumer.project, consumer.profile, false));
+  const size_t slash = consumer.profile.find('/');
+  const bool shared = slash != std::string::npos;
+  EXA_ASSIGN(const auto versions,
+             load_versions(tx, shared ? consumer.profile.substr(0, slash) : consumer.project,
+                           shared ? consumer.profile.substr(slash + 1) : consumer.profile, false));
   if (versions.empty())
     return Drift{"profile-deleted", "the profile was deleted; the shape is kept here"};
   const auto own = std::ranges::find(versions, consumer.version, [](const StoredVersion& stored) {
@@ -102,6 +106,25 @@ Result<std::vector<Consumer>> load_consumers(Transaction& tx, const std::string&
   return consumers;
 }
 
+Result<std::vector<Consumer>> load_consumers_elsewhere(Transaction& tx, const std::string& project,
+                                                       const std::string& profile,
+                                                       std::optional<int64_t> version) {
+  EXA_ASSIGN(
+      const auto rows,
+      tx.rows(
+          "SELECT kind, ref, profile, version, shape, cluster, since, recorded_by, project FROM "
+          "consumer WHERE project <> $1 AND profile LIKE $2 AND ($3 = 0 OR version = $3) ORDER "
+          "BY project, kind, ref",
+          {project, fmt::format("{}/{}", project, profile.empty() ? "%" : profile),
+           version.value_or(0)}));
+  std::vector<Consumer> consumers;
+  for (const Row& row : rows) {
+    EXA_ASSIGN(Consumer consumer, consumer_of(row, row.text(8)));
+    consumers.push_back(std::move(consumer));
+  }
+  return consumers;
+}
+
 Result<Consumer> load_consumer(Transaction& tx, const std::string& project, const std::string& kind,
                                const std::string& ref) {
   EXA_ASSIGN(const auto rows,
@@ -139,7 +162,9 @@ Result<Answer> use_profile(Service& service, const Caller& caller, const UseProf
     const Consumer consumer{what.project,
                             kind,
                             what.as,
-                            stored.profile.name,
+                            stored.profile.project == what.project
+                                ? stored.profile.name
+                                : fmt::format("{}/{}", stored.profile.project, stored.profile.name),
                             stored.profile.version,
                             stored.profile.shape,
                             what.cluster,
@@ -202,11 +227,19 @@ Result<Answer> release_profile(Service& service, const Caller& caller, const std
   });
 }
 
-Result<Answer> profiles_in_use(Service& service, const std::string& project,
+Result<Answer> profiles_in_use(Service& service, const Caller& caller, const std::string& project,
                                const std::string& profile) {
   return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
     EXA_TRY(require_project(tx, project));
-    EXA_ASSIGN(const auto consumers, load_consumers(tx, project, profile, {}));
+    EXA_ASSIGN(auto consumers, load_consumers(tx, project, profile, {}));
+    EXA_ASSIGN(auto elsewhere, load_consumers_elsewhere(tx, project, profile, {}));
+    int64_t others = 0;
+    for (Consumer& consumer : elsewhere) {
+      if (caller.known.contains(consumer.project))
+        consumers.push_back(std::move(consumer));
+      else
+        ++others;
+    }
     json::array items;
     int64_t attention = 0;
     for (const Consumer& consumer : consumers) {
@@ -228,6 +261,7 @@ Result<Answer> profiles_in_use(Service& service, const std::string& project,
     Answer answer;
     answer.body = {
         {"items", std::move(items)}, {"needs_attention", attention}, {"next_cursor", nullptr}};
+    if (others > 0) answer.body["in_other_projects"] = others;
     return answer;
   });
 }

@@ -9,9 +9,9 @@ namespace exa {
 
 struct Consumer {
   std::string project;
-  std::string kind;  // workbench, training, serving
-  std::string ref;   // its name there
-  std::string profile;
+  std::string kind;     // workbench, training, serving
+  std::string ref;      // its name there
+  std::string profile;  // NAME, or PROJECT/NAME of one that another project shares
   int64_t version = 0;
   Shape shape;          // as it got it
   std::string cluster;  // empty: none
@@ -26,6 +26,11 @@ json::object to_json(const Consumer& consumer);
 Result<std::vector<Consumer>> load_consumers(Transaction& tx, const std::string& project,
                                              const std::string& profile,
                                              std::optional<int64_t> version);
+
+// Consumers in other projects that run on a profile of this one (of any, when `profile` is empty).
+Result<std::vector<Consumer>> load_consumers_elsewhere(Transaction& tx, const std::string& project,
+                                                       const std::string& profile,
+                                                       std::optional<int64_t> version);
 
 Result<Consumer> load_consumer(Transaction& tx, const std::string& project, const std::string& kind,
                                const std::string& ref);
@@ -44,8 +49,9 @@ Result<Answer> release_profile(Service& service, const Caller& caller, const std
                                const std::string& kind, const std::string& ref);
 
 // Every consumer with its present status: resolved again now, and whether its version was deleted,
-// retired or superseded by one that asks for something else.
-Result<Answer> profiles_in_use(Service& service, const std::string& project,
+// retired or superseded by one that asks for something else. Consumers in projects that the caller
+// may not see are counted, not named.
+Result<Answer> profiles_in_use(Service& service, const Caller& caller, const std::string& project,
                                const std::string& profile);
 
 }  // namespace exa

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "service/stored.h"
+#include "service/visibility.h"
 
 namespace exa {
 namespace {
@@ -24,13 +25,20 @@ Result<std::vector<Lease>> leases_of(const std::vector<Row>& rows) {
   return leases;
 }
 
-Result<Lease> find_lease(Transaction& tx, const std::string& id) {
-  EXA_ASSIGN(const auto rows, tx.rows("SELECT spec FROM lease WHERE id = $1", {id}));
+// One that the caller may know of and change.
+Result<Lease> find_lease(Transaction& tx, const Caller& caller, const std::string& id) {
+  std::vector<Value> values{id};
+  const std::string known = in_projects(caller.known, "project", values);
+  EXA_ASSIGN(const auto rows,
+             tx.rows(fmt::format("SELECT spec FROM lease WHERE id = $1 AND {}", known),
+                     std::span<const Value>(values)));
   if (rows.empty()) {
     return fail(Code::not_found, fmt::format("there is no lease \"{}\"", printable(id)),
                 "exa hardware leases");
   }
-  return lease_of_row(rows[0]);
+  EXA_ASSIGN(Lease lease, lease_of_row(rows[0]));
+  EXA_TRY(require_permitted(tx, caller, "placement:write", lease.project));
+  return lease;
 }
 
 Result<void> update_lease(Transaction& tx, const Lease& lease) {
@@ -68,12 +76,22 @@ Result<void> insert_lease(Transaction& tx, const Lease& lease) {
   return {};
 }
 
-Result<std::vector<Lease>> load_leases(Transaction& tx, const std::string& project) {
+Result<std::vector<Lease>> open_leases_of_project(Transaction& tx, const std::string& project,
+                                                  Time now) {
+  EXA_ASSIGN(const auto rows,
+             tx.rows("SELECT spec FROM lease WHERE project = $1 AND ended_at IS NULL AND "
+                     "expires_at > $2 ORDER BY taken_at, id",
+                     {project, now.micros}));
+  return leases_of(rows);
+}
+
+Result<std::vector<Lease>> load_leases(Transaction& tx, const Projects& projects) {
+  std::vector<Value> values;
+  const std::string condition = in_projects(projects, "project", values);
   EXA_ASSIGN(
       const auto rows,
-      project.empty()
-          ? tx.rows("SELECT spec FROM lease ORDER BY taken_at, id")
-          : tx.rows("SELECT spec FROM lease WHERE project = $1 ORDER BY taken_at, id", {project}));
+      tx.rows(fmt::format("SELECT spec FROM lease WHERE {} ORDER BY taken_at, id", condition),
+              std::span<const Value>(values)));
   return leases_of(rows);
 }
 
@@ -90,7 +108,7 @@ Result<Answer> list_leases(Service& service, const Page& page, bool ended_too) {
 
 Result<Answer> release_lease(Service& service, const Caller& caller, const std::string& id) {
   return service.mutate(caller, [&](Transaction& tx, Deed& deed) -> Result<Answer> {
-    EXA_ASSIGN(Lease lease, find_lease(tx, id));
+    EXA_ASSIGN(Lease lease, find_lease(tx, caller, id));
     const Time now = service.now();
     Answer answer;
     if (lease.open(now)) {
@@ -113,7 +131,7 @@ Result<Answer> release_lease(Service& service, const Caller& caller, const std::
 Result<Answer> renew_lease(Service& service, const Caller& caller, const std::string& id,
                            Duration lifetime) {
   return service.mutate(caller, [&](Transaction& tx, Deed& deed) -> Result<Answer> {
-    EXA_ASSIGN(Lease lease, find_lease(tx, id));
+    EXA_ASSIGN(Lease lease, find_lease(tx, caller, id));
     const Time now = service.now();
     if (!lease.open(now)) {
       return fail(Code::conflict,

@@ -17,10 +17,13 @@ using LeasesByPool = std::map<std::string, std::vector<Lease>>;
 Result<LeasesByPool> open_leases_by_pool(Transaction& tx, Time now);
 Result<std::vector<Lease>> open_leases(Transaction& tx, const std::string& pool, Time now);
 
+Result<std::vector<Lease>> open_leases_of_project(Transaction& tx, const std::string& project,
+                                                  Time now);
+
 Result<void> insert_lease(Transaction& tx, const Lease& lease);
 
-// Every lease of a project (empty: of all), those that ended too: what usage is counted from.
-Result<std::vector<Lease>> load_leases(Transaction& tx, const std::string& project);
+// Every lease of some projects, those that ended too: what usage is counted from.
+Result<std::vector<Lease>> load_leases(Transaction& tx, const Projects& projects);
 
 Result<Answer> list_leases(Service& service, const Page& page, bool ended_too);
 

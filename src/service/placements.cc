@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "audit/digest.h"
 #include "base/quantity.h"
 #include "base/text.h"
 #include "govern/permit.h"
@@ -11,23 +10,15 @@
 #include "place/profile_ask.h"
 #include "service/clusters.h"
 #include "service/leases.h"
+#include "service/members.h"
 #include "service/placement_parts.h"
 #include "service/placement_rows.h"
 #include "service/profile_rows.h"
 #include "service/stored.h"
+#include "service/visibility.h"
 
 namespace exa {
 namespace {
-
-// Rows that a change wrote beside its own object; the log digests them all, so that none can be
-// altered unseen.
-void also_wrote(Deed& deed, std::string_view kind, const std::string& name,
-                const json::object& spec) {
-  json::value& list = deed.details["also"];
-  if (!list.is_array()) list = json::array();
-  list.get_array().push_back(json::object{
-      {"kind", kind}, {"name", name}, {"digest", sha256_hex(to_canonical_text(spec))}});
-}
 
 Result<std::string> residency_of_project(Transaction& tx, const std::string& project) {
   EXA_ASSIGN(const auto rows,
@@ -116,6 +107,7 @@ class Keeper {
     if (!lease.cluster.empty() && lease.mig_profile.empty()) {
       EXA_ASSIGN(lease.nodes, nodes_of(decision_.pools->pools[chosen.pool]));
     }
+    EXA_TRY(within_limits(tx_, lease, decision_.decided_at));
     EXA_TRY(insert_lease(tx_, lease));
     also_wrote(deed_, "lease", lease.id, to_stored_json(lease));
     lease_ = to_json(lease, decision_.decided_at);
@@ -280,13 +272,19 @@ Result<Answer> list_decisions(Service& service, const Page& page) {
   });
 }
 
-Result<Answer> show_decision(Service& service, const std::string& id) {
+Result<Answer> show_decision(Service& service, const Caller& caller, const std::string& id) {
   return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
-    EXA_ASSIGN(const auto rows, tx.rows("SELECT spec FROM decision WHERE id = $1", {id}));
+    std::vector<Value> values{id};
+    const std::string known = in_projects(caller.known, "project", values);
+    EXA_ASSIGN(
+        const auto rows,
+        tx.rows(fmt::format("SELECT spec, project FROM decision WHERE id = $1 AND {}", known),
+                std::span<const Value>(values)));
     if (rows.empty()) {
       return fail(Code::not_found, fmt::format("there is no decision \"{}\"", printable(id)),
                   "exa hardware decisions");
     }
+    EXA_TRY(require_permitted(tx, caller, "placement:read", rows[0].text(1)));
     EXA_ASSIGN(json::value spec, parse_stored(rows[0].text(0), "stored decision"));
     Answer answer;
     answer.body = std::move(spec.as_object());

@@ -39,7 +39,7 @@ struct PlaceOnCluster {
 Result<Answer> place_inside(Service& service, const Caller& caller, const PlaceOnCluster& what);
 
 Result<Answer> list_decisions(Service& service, const Page& page);  // newest first
-Result<Answer> show_decision(Service& service, const std::string& id);
+Result<Answer> show_decision(Service& service, const Caller& caller, const std::string& id);
 Result<Answer> list_bursts(Service& service, const Page& page);
 
 Result<Answer> show_burst_policy(Service& service);
@@ -53,10 +53,13 @@ Result<Answer> set_burst_policy(Service& service, const Caller& caller, const Se
 
 Result<Answer> list_regions(Service& service, const std::string& jurisdiction);
 // No jurisdiction: back to what is shipped; "unknown": nobody may assume one.
+// A region that somebody said something about has an entity tag; a shipped one is nobody's change.
+Result<Answer> show_region(Service& service, const std::string& region);
 Result<Answer> set_region(Service& service, const Caller& caller, const std::string& region,
                           const std::string& jurisdiction);
 
 // An empty class takes the label off.
+Result<Answer> show_project_label(Service& service, const std::string& project);
 Result<Answer> label_project(Service& service, const Caller& caller, const std::string& project,
                              const std::string& residency);
 

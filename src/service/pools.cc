@@ -6,7 +6,9 @@
 
 #include "base/json_or_null.h"
 #include "base/plural.h"
+#include "base/text.h"
 #include "service/clusters.h"
+#include "service/entity_tag.h"
 #include "service/leases.h"
 #include "service/placement_rows.h"
 
@@ -136,13 +138,19 @@ Result<Answer> list_pools(Service& service) {
   });
 }
 
-Result<Answer> show_pool(Service& service, const std::string& name) {
+Result<Answer> show_pool(Service& service, const Caller& caller, const std::string& name) {
   return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
     const Time now = service.now();
     EXA_ASSIGN(StoredPool stored, find_pool(tx, name, now));
     json::array leases;
     EXA_ASSIGN(const auto open, open_leases(tx, name, now));
-    for (const Lease& lease : open) leases.emplace_back(to_json(lease, now));
+    int64_t others = 0;
+    for (const Lease& lease : open) {
+      if (caller.known.contains(lease.project))
+        leases.emplace_back(to_json(lease, now));
+      else
+        ++others;
+    }
     json::array nodes;
     if (stored.pool.seen) {
       for (const PoolNodes& row : stored.pool.seen->nodes) {
@@ -158,8 +166,10 @@ Result<Answer> show_pool(Service& service, const std::string& name) {
     }
     Answer answer;
     EXA_ASSIGN(answer.body, one_pool_json(tx, stored, now));
+    answer.etag = entity_tag_of(to_json(stored.pool));
     answer.body["nodes"] = std::move(nodes);
     answer.body["leases"] = std::move(leases);
+    if (others > 0) answer.body["leases_of_other_projects"] = others;
     return answer;
   });
 }
@@ -207,6 +217,7 @@ Result<Answer> remove_pool(Service& service, const Caller& caller, const std::st
       error.message = fmt::format("devices of pool {} are held by {}", name,
                                   counted(static_cast<int64_t>(open.size()), "lease"));
       for (const Lease& lease : open) {
+        if (!caller.known.contains(lease.project)) continue;  // counted above, not named
         error.problems.push_back(
             {lease.id,
              fmt::format("{} holds {} until {}", lease.workload, counted(lease.devices, "device"),
@@ -231,6 +242,26 @@ Result<Answer> list_engines(Service& service) {
     for (const Engine& engine : table.engines) items.emplace_back(to_json(engine));
     Answer answer;
     answer.body = {{"items", std::move(items)}, {"next_cursor", nullptr}};
+    return answer;
+  });
+}
+
+Result<Answer> show_engine(Service& service, const std::string& name) {
+  return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
+    EXA_ASSIGN(const EngineTable table, load_engines(tx));
+    const Engine* engine = find_engine(table, name);
+    if (engine == nullptr) {
+      std::vector<std::string> names;
+      for (const Engine& one : table.engines) names.push_back(one.name);
+      return fail({Code::not_found,
+                   fmt::format("there is no engine \"{}\"", printable(name)),
+                   {},
+                   "exa hardware engines",
+                   close_matches(name, names)});
+    }
+    Answer answer;
+    answer.body = to_json(*engine);
+    answer.etag = entity_tag_of(answer.body);
     return answer;
   });
 }

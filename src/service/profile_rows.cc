@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "service/stored.h"
+#include "service/visibility.h"
 
 namespace exa {
 namespace {
@@ -151,20 +152,22 @@ Result<void> require_project(Transaction& tx, const std::string& project) {
   std::vector<std::string> names;
   for (const Row& row : rows) names.push_back(row.text(0));
   if (std::ranges::find(names, project) != names.end()) return {};
-  Error error;
-  error.code = Code::not_found;
-  error.message = fmt::format("there is no project \"{}\"", printable(project));
-  error.alternatives = close_matches(project, names);
-  error.next = "exa project list";
-  return fail(std::move(error));
+  return fail(no_such_project(project, names));
 }
 
-Result<std::vector<StoredVersion>> load_versions(Transaction& tx, const std::string& project,
-                                                 const std::string& name, bool with_tombstones) {
-  const std::string sql = fmt::format(
-      "SELECT {} FROM profile_version v WHERE v.project = $1 AND v.name = $2 {} ORDER BY v.version",
-      kVersionColumns, with_tombstones ? "" : "AND v.deleted_at IS NULL");
-  EXA_ASSIGN(const auto rows, tx.rows(sql, {project, name}));
+Result<std::string> home_of(Transaction& tx, const std::string& project, const ProfileRef& ref) {
+  EXA_TRY(require_project(tx, project));
+  if (!ref.project || *ref.project == project) return project;
+  EXA_TRY(require_shared(tx, *ref.project, ref.name, project));
+  return *ref.project;
+}
+
+namespace {
+
+// Versions of one name with what is kept about them elsewhere.
+Result<std::vector<StoredVersion>> stored_versions(Transaction& tx, const std::string& project,
+                                                   const std::string& name,
+                                                   const std::vector<Row>& rows) {
   EXA_ASSIGN(const auto labels, labels_of(tx, project, name));
   EXA_ASSIGN(auto deprecations,
              deprecations_of(tx, project, name.substr(0, name.size() - 1), name));
@@ -180,9 +183,58 @@ Result<std::vector<StoredVersion>> load_versions(Transaction& tx, const std::str
   return versions;
 }
 
-Result<StoredVersion> find_profile(Transaction& tx, const std::string& project,
+// The one that is meant, however many there are.
+Result<std::optional<StoredVersion>> find_directly(Transaction& tx, const std::string& project,
+                                                   const ProfileRef& ref) {
+  const std::string by_label =
+      "SELECT {} FROM profile_label l JOIN profile_version v ON v.project = l.project AND v.name = "
+      "l.name AND v.version = l.version WHERE l.project = $1 AND l.name = $2 AND l.label = $3 AND "
+      "v.deleted_at IS NULL";
+  const std::string by_version =
+      "SELECT {} FROM profile_version v WHERE v.project = $1 AND v.name = $2 AND v.version = $3 "
+      "AND "
+      "v.deleted_at IS NULL";
+  const Value which = ref.version ? Value(*ref.version) : Value(ref.label.value_or("active"));
+  EXA_ASSIGN(const auto rows, tx.rows(fmt::format(fmt::runtime(ref.version ? by_version : by_label),
+                                                  kVersionColumns),
+                                      {project, ref.name, which}));
+  std::optional<StoredVersion> found;
+  if (rows.empty()) return found;
+  EXA_ASSIGN(auto versions, stored_versions(tx, project, ref.name, rows));
+  found = std::move(versions.front());
+  return found;
+}
+
+}  // namespace
+
+Result<std::vector<StoredVersion>> load_versions(Transaction& tx, const std::string& project,
+                                                 const std::string& name, bool with_tombstones) {
+  const std::string sql = fmt::format(
+      "SELECT {} FROM profile_version v WHERE v.project = $1 AND v.name = $2 {} ORDER BY v.version",
+      kVersionColumns, with_tombstones ? "" : "AND v.deleted_at IS NULL");
+  EXA_ASSIGN(const auto rows, tx.rows(sql, {project, name}));
+  return stored_versions(tx, project, name, rows);
+}
+
+Result<std::optional<StoredVersion>> last_version(Transaction& tx, const std::string& project,
+                                                  const std::string& name) {
+  EXA_ASSIGN(const auto rows,
+             tx.rows(fmt::format("SELECT {} FROM profile_version v WHERE v.project = $1 AND v.name "
+                                 "= $2 AND v.deleted_at IS NULL ORDER BY v.version DESC LIMIT 1",
+                                 kVersionColumns),
+                     {project, name}));
+  EXA_ASSIGN(auto versions, stored_versions(tx, project, name, rows));
+  std::optional<StoredVersion> last;
+  if (!versions.empty()) last = std::move(versions.front());
+  return last;
+}
+
+Result<StoredVersion> find_profile(Transaction& tx, const std::string& asking,
                                    const ProfileRef& ref) {
-  EXA_TRY(require_project(tx, project));
+  EXA_ASSIGN(const std::string project, home_of(tx, asking, ref));
+  EXA_ASSIGN(auto direct, find_directly(tx, project, ref));
+  if (direct) return *std::move(direct);
+  // What is wrong is told from all there is.
   EXA_ASSIGN(auto versions, load_versions(tx, project, ref.name, true));
   const bool any_left =
       std::ranges::any_of(versions, [](const StoredVersion& stored) { return !stored.deleted_at; });

@@ -54,10 +54,22 @@ Result<void> require_project(Transaction& tx, const std::string& project);
 Result<std::vector<StoredVersion>> load_versions(Transaction& tx, const std::string& project,
                                                  const std::string& name, bool with_tombstones);
 
+// The newest that is there; nullopt: none.
+Result<std::optional<StoredVersion>> last_version(Transaction& tx, const std::string& project,
+                                                  const std::string& name);
+
 // What a reference means now: a version, a label, or (neither given) the label active. not_found
-// says which part is missing, and names close spellings, labels and versions there are.
+// says which part is missing, and names close spellings, labels and versions there are. A reference
+// to another project's profile is found if that is shared with `project`; otherwise, and where it
+// does not exist, the answer is the same.
 Result<StoredVersion> find_profile(Transaction& tx, const std::string& project,
                                    const ProfileRef& ref);
+
+// The project of a reference, as `project` sees it: itself, or one that shares the name with it.
+Result<std::string> home_of(Transaction& tx, const std::string& project, const ProfileRef& ref);
+// not_found unless `owner` shares the profile with the project `with`. Lives in sharing.cc.
+Result<void> require_shared(Transaction& tx, const std::string& owner, const std::string& name,
+                            const std::string& with);
 
 struct HeadQuery {
   std::string project;

@@ -75,11 +75,13 @@ json::object impact_of(const Consumer& consumer) {
 }
 
 // Consumers that a delete would leave without their version.
-Error still_in_use(const std::string& what, const std::vector<Consumer>& consumers) {
+Error still_in_use(const std::string& what, const std::vector<Consumer>& consumers,
+                   int64_t others) {
   Error error;
   error.code = Code::in_use;
   error.message = fmt::format("{} is used by {}", what,
-                              counted(static_cast<int64_t>(consumers.size()), "consumer"));
+                              counted(static_cast<int64_t>(consumers.size()) + others, "consumer"));
+  if (others > 0) error.message += fmt::format(", {} of them in projects not yours", others);
   for (const Consumer& consumer : consumers) {
     error.problems.push_back(
         {fmt::format("{}/{}", consumer.kind, consumer.ref),
@@ -108,7 +110,7 @@ Result<Answer> set_profile(Service& service, const Caller& caller, const SetProf
     EXA_ASSIGN(const int64_t version, take_version_number(tx, what.project, what.name));
     HardwareProfile profile{what.project, what.name, version,
                             what.shape,   now,       caller.principal.name};
-    EXA_ASSIGN(const auto earlier, load_versions(tx, what.project, what.name, false));
+    EXA_ASSIGN(const auto earlier, last_version(tx, what.project, what.name));
     EXA_TRY(insert_version(tx, profile));
     EXA_TRY(
         move_label(tx, what.project, what.name, what.label, version, now, caller.principal.name));
@@ -121,7 +123,7 @@ Result<Answer> set_profile(Service& service, const Caller& caller, const SetProf
             shape_to_json(what.shape),
             "",
             {{"label", what.label}, {"at", format_rfc3339(now)}}};
-    if (!earlier.empty()) deed.before = shape_to_json(earlier.back().profile.shape);
+    if (earlier) deed.before = shape_to_json(earlier->profile.shape);
     Answer answer;
     answer.status = 201;
     EXA_ASSIGN(const StoredVersion stored,
@@ -219,9 +221,18 @@ Result<Answer> delete_profile(Service& service, const Caller& caller, const Dele
       EXA_ASSIGN(auto one, find_profile(tx, what.project, {what.name, what.version, {}}));
       versions = {std::move(one)};
     }
-    EXA_ASSIGN(const auto consumers, load_consumers(tx, what.project, what.name, what.version));
+    EXA_ASSIGN(auto consumers, load_consumers(tx, what.project, what.name, what.version));
+    EXA_ASSIGN(auto elsewhere, load_consumers_elsewhere(tx, what.project, what.name, what.version));
+    int64_t others = 0;
+    for (Consumer& consumer : elsewhere) {
+      if (caller.known.contains(consumer.project))
+        consumers.push_back(std::move(consumer));
+      else
+        ++others;
+    }
     const std::string subject = what.version ? versioned(what.name, *what.version) : what.name;
-    if (!consumers.empty() && !what.force) return fail(still_in_use(subject, consumers));
+    if ((!consumers.empty() || others > 0) && !what.force)
+      return fail(still_in_use(subject, consumers, others));
     if (what.force && what.reason.empty()) {
       return fail(invalid("delete", {{"/reason", "--force needs a reason", ""}}));
     }
@@ -260,7 +271,7 @@ Result<Answer> delete_profile(Service& service, const Caller& caller, const Dele
             {},
             what.reason,
             {{"versions", deleted},
-             {"consumers", int64_t(consumers.size())},
+             {"consumers", int64_t(consumers.size()) + others},
              {"at", format_rfc3339(now)}}};
     if (versions.size() == 1) deed.before = shape_to_json(versions[0].profile.shape);
     answer.body = {{"name", what.name},
@@ -310,9 +321,10 @@ Result<Answer> label_profile(Service& service, const Caller& caller, const MoveL
   });
 }
 
-Result<Answer> profile_history(Service& service, const std::string& project,
-                               const std::string& name) {
+Result<Answer> profile_history(Service& service, const std::string& asking, const ProfileRef& ref) {
   return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
+    EXA_ASSIGN(const std::string project, home_of(tx, asking, ref));
+    const std::string& name = ref.name;
     EXA_ASSIGN(const auto versions, load_versions(tx, project, name, true));
     if (versions.empty()) {
       EXA_TRY(find_profile(tx, project, {name, {}, {}}));  // says that it is not there

@@ -50,8 +50,7 @@ struct MoveLabel {
 };
 Result<Answer> label_profile(Service& service, const Caller& caller, const MoveLabel& what);
 
-Result<Answer> profile_history(Service& service, const std::string& project,
-                               const std::string& name);
+Result<Answer> profile_history(Service& service, const std::string& project, const ProfileRef& ref);
 
 // exit_code 1 when the shapes differ.
 Result<Answer> diff_profiles(Service& service, const std::string& project, const ProfileRef& from,

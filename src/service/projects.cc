@@ -27,7 +27,7 @@ Result<Answer> create_project(Service& service, const Caller& caller, const std:
   });
 }
 
-Result<Answer> list_projects(Service& service) {
+Result<Answer> list_projects(Service& service, const Caller& caller) {
   return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
     EXA_ASSIGN(
         const auto rows,
@@ -37,6 +37,7 @@ Result<Answer> list_projects(Service& service) {
                 "p LEFT JOIN project_residency r ON r.name = p.name ORDER BY p.name"));
     json::array items;
     for (const Row& row : rows) {
+      if (!caller.known.contains(row.text(0))) continue;
       json::value residency = nullptr;
       if (!row.is_null(4)) {
         EXA_ASSIGN(const json::value label, parse_stored(row.text(4), "stored residency"));

@@ -28,17 +28,19 @@ Result<void> keep(Transaction& tx, const std::string& project, const std::string
                   int64_t version, const std::string& cluster_uid, const Resolution& resolution,
                   const SnapshotHead& head, Time now) {
   const json::array unconfirmed(resolution.unconfirmed.begin(), resolution.unconfirmed.end());
-  EXA_TRY(
-      tx.change("INSERT INTO resolution (project, name, version, cluster_uid, status, cause, "
-                "reason, unconfirmed, "
-                "snapshot_id, snapshot_taken_at, resolved_at) VALUES ($1, $2, $3, $4, $5, $6, $7, "
-                "$8, $9, $10, $11) "
-                "ON CONFLICT (project, name, version, cluster_uid) DO UPDATE SET status = $5, "
-                "cause = $6, reason = $7, "
-                "unconfirmed = $8, snapshot_id = $9, snapshot_taken_at = $10, resolved_at = $11",
-                {project, name, version, cluster_uid, std::string(exa::name(resolution.status)),
-                 std::string(exa::name(resolution.cause)), resolution.reason, to_text(unconfirmed),
-                 head.id, head.taken_at.micros, now.micros}));
+  EXA_TRY(tx.change(
+      "INSERT INTO resolution (project, name, version, cluster_uid, status, cause, "
+      "reason, unconfirmed, "
+      "snapshot_id, snapshot_taken_at, resolved_at, status_since) VALUES ($1, $2, $3, $4, $5, "
+      "$6, $7, $8, $9, $10, $11, $11) "
+      "ON CONFLICT (project, name, version, cluster_uid) DO UPDATE SET status = $5, "
+      "cause = $6, reason = $7, "
+      "unconfirmed = $8, snapshot_id = $9, snapshot_taken_at = $10, resolved_at = $11, "
+      "status_since = CASE WHEN resolution.status = $5 THEN resolution.status_since ELSE $11 "
+      "END",
+      {project, name, version, cluster_uid, std::string(exa::name(resolution.status)),
+       std::string(exa::name(resolution.cause)), resolution.reason, to_text(unconfirmed), head.id,
+       head.taken_at.micros, now.micros}));
   return {};
 }
 
@@ -66,6 +68,18 @@ Result<json::object> kept_json(const Row& row, Time now) {
                       {"snapshot_id", row.text(5)},
                       {"snapshot_taken_at", format_rfc3339(taken_at)},
                       {"resolved_at", format_rfc3339(Time{row.integer(7)})}};
+}
+
+using VersionKey = std::tuple<std::string, std::string, int64_t>;
+
+// The statuses that are kept for a cluster, before they are worked out anew.
+Result<std::map<VersionKey, std::string>> kept_statuses(Transaction& tx, const Cluster& cluster) {
+  EXA_ASSIGN(const auto rows,
+             tx.rows("SELECT project, name, version, status FROM resolution WHERE cluster_uid = $1",
+                     {cluster.uid}));
+  std::map<VersionKey, std::string> statuses;
+  for (const Row& row : rows) statuses[{row.text(0), row.text(1), row.integer(2)}] = row.text(3);
+  return statuses;
 }
 
 constexpr std::string_view kKeptColumns =
@@ -214,9 +228,12 @@ Result<void> refresh_version(Transaction& tx, const HardwareProfile& profile, Ti
   return {};
 }
 
-Result<void> refresh_cluster(Transaction& tx, const Cluster& cluster, const SnapshotHead& head,
-                             const Inventory& inventory, Time now) {
+Result<std::vector<StatusChange>> refresh_cluster(Transaction& tx, const Cluster& cluster,
+                                                  const SnapshotHead& head,
+                                                  const Inventory& inventory, Time now) {
   const Fleet fleet = build_fleet(inventory);
+  EXA_ASSIGN(const auto before, kept_statuses(tx, cluster));
+  std::vector<StatusChange> changes;
   // active versions, and those that somebody runs on here
   EXA_ASSIGN(const auto rows,
              tx.rows("SELECT DISTINCT v.project, v.name, v.version, v.shape FROM profile_version v "
@@ -230,10 +247,20 @@ Result<void> refresh_cluster(Transaction& tx, const Cluster& cluster, const Snap
     const std::string what = fmt::format("the stored shape of {}@{}", row.text(1), row.integer(2));
     EXA_ASSIGN(const json::object value, parse_stored_object(row.text(3), what));
     EXA_ASSIGN(const Shape shape, from_stored(shape_from_json(value), what));
-    EXA_TRY(keep(tx, row.text(0), row.text(1), row.integer(2), cluster.uid,
-                 resolve_seen(shape, cluster, head, fleet, now), head, now));
+    const Resolution resolution = resolve_seen(shape, cluster, head, fleet, now);
+    EXA_TRY(keep(tx, row.text(0), row.text(1), row.integer(2), cluster.uid, resolution, head, now));
+    const auto earlier = before.find({row.text(0), row.text(1), row.integer(2)});
+    const std::string_view status = name(resolution.status);
+    if (earlier == before.end() || earlier->second == status) continue;
+    changes.push_back({row.text(0), row.text(1), row.integer(2), cluster.name, earlier->second,
+                       std::string(status)});
   }
-  return {};
+  return changes;
+}
+
+json::object to_json(const StatusChange& change) {
+  return {{"project", change.project}, {"name", change.name},        {"version", change.version},
+          {"cluster", change.cluster}, {"from_status", change.from}, {"to_status", change.to}};
 }
 
 Result<Answer> suggest_profiles(Service& service, const std::string& project,

@@ -38,8 +38,19 @@ Result<ResolutionsByName> last_resolutions_of_page(Transaction& tx, const std::s
 // Resolves a version anew on every cluster that has a snapshot, or every version in use or active
 // on one cluster, and keeps the answers.
 Result<void> refresh_version(Transaction& tx, const HardwareProfile& profile, Time now);
-Result<void> refresh_cluster(Transaction& tx, const Cluster& cluster, const SnapshotHead& head,
-                             const Inventory& inventory, Time now);
+struct StatusChange {
+  std::string project;
+  std::string name;
+  int64_t version = 0;
+  std::string cluster;
+  std::string from;
+  std::string to;
+};
+json::object to_json(const StatusChange& change);
+// Answers with what is another status now than it was.
+Result<std::vector<StatusChange>> refresh_cluster(Transaction& tx, const Cluster& cluster,
+                                                  const SnapshotHead& head,
+                                                  const Inventory& inventory, Time now);
 
 // Shapes that the cluster's nodes suggest, and profiles that none of them can ever hold.
 Result<Answer> suggest_profiles(Service& service, const std::string& project,

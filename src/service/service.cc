@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "audit/digest.h"
+#include "service/entity_tag.h"
 #include "service/stored.h"
 
 namespace exa {
@@ -18,6 +19,8 @@ AuditEntry entry_for(const Caller& caller, Time now) {
   entry.actor_id = caller.principal.id;
   entry.origin = caller.origin;
   entry.action = caller.action;
+  // which of somebody's tokens it was: the first question when one leaks
+  if (!caller.principal.token.empty()) entry.details["token"] = caller.principal.token;
   return entry;
 }
 
@@ -35,7 +38,7 @@ AuditEntry done_entry(const Caller& caller, Time now, const Deed& deed) {
   entry.reason = deed.reason;
   entry.before_digest = digest_of(deed.before);
   entry.after_digest = digest_of(deed.after);
-  entry.details = deed.details;
+  for (const auto& member : deed.details) entry.details[member.key()] = member.value();
   return entry;
 }
 
@@ -47,7 +50,7 @@ AuditEntry refused_entry(const Caller& caller, Time now, const json::object& arg
   const auto cut = [&](std::string_view text) { return std::string(text.substr(0, kMostText)); };
   AuditEntry entry = entry_for(caller, now);
   entry.object_kind = caller.action.substr(0, caller.action.find('.'));
-  entry.object_name = cut(text_or(args, "name", ""));
+  entry.object_name = cut(text_or(args, "name", text_or(args, "id", "")));
   entry.project = cut(text_or(args, "project", ""));
   entry.outcome = "refused";
   entry.error_code = info(error.code).name;
@@ -58,6 +61,23 @@ AuditEntry refused_entry(const Caller& caller, Time now, const json::object& arg
   return entry;
 }
 
+// The change, if what it found is what the caller had read. Its own refusals come first, as RFC
+// 9110 §13.2.1 wants it; the transaction dies with the error.
+Result<Answer> matched_change(const Caller& caller, const Service::Change& change, Transaction& tx,
+                              Deed& deed) {
+  EXA_ASSIGN(Answer answer, change(tx, deed));
+  EXA_TRY(check_match(caller.if_match, caller.requires_match, deed.before));
+  if (caller.takes_match && deed.after) answer.etag = entity_tag_of(*deed.after);
+  return answer;
+}
+
+// Whatever is not of the registry and of placement may be about who may do what.
+bool touches_rights(std::string_view object_kind) {
+  constexpr std::string_view kOthers[] = {"hardware_profile", "consumer", "decision", "lease",
+                                          "burst_event",      "cluster",  "pool",     "backup"};
+  return std::ranges::find(kOthers, object_kind) == std::end(kOthers);
+}
+
 bool store_can_record(Code code) {
   switch (code) {
     case Code::store_unwritable:
@@ -65,6 +85,8 @@ bool store_can_record(Code code) {
     case Code::store_locked:
     case Code::store_newer:
     case Code::store_damaged:
+    case Code::unreachable:
+    case Code::interrupted:
     case Code::audit_broken:
       return false;
     default:
@@ -72,7 +94,23 @@ bool store_can_record(Code code) {
   }
 }
 
+void also(Deed& deed, std::string_view kind, const std::string& name, std::string digest) {
+  json::value& list = deed.details["also"];
+  if (!list.is_array()) list = json::array();
+  list.get_array().push_back(
+      json::object{{"kind", kind}, {"name", name}, {"digest", std::move(digest)}});
+}
+
 }  // namespace
+
+void also_wrote(Deed& deed, std::string_view kind, const std::string& name,
+                const json::object& spec) {
+  also(deed, kind, name, sha256_hex(to_canonical_text(spec)));
+}
+
+void also_removed(Deed& deed, std::string_view kind, const std::string& name) {
+  also(deed, kind, name, "");
+}
 
 Service::Service(Store& store, AuditTrail& trail, Surroundings around)
     : store_(store), trail_(trail), around_(std::move(around)) {}
@@ -82,7 +120,7 @@ Result<Answer> Service::mutate(const Caller& caller, const Change& change) {
   Deed deed;
   if (caller.dry_run) {
     EXA_TRY(store_.rehearse([&](Transaction& tx) -> Result<void> {
-      EXA_ASSIGN(answer, change(tx, deed));
+      EXA_ASSIGN(answer, matched_change(caller, change, tx, deed));
       return {};
     }));
     return *std::move(answer);
@@ -95,11 +133,12 @@ Result<Answer> Service::mutate(const Caller& caller, const Change& change) {
         EXA_ASSIGN(answer, replayed(tx, caller));
         replay = answer.has_value();
         if (replay) return {};
-        EXA_ASSIGN(answer, change(tx, deed));
+        EXA_ASSIGN(answer, matched_change(caller, change, tx, deed));
         EXA_TRY(trail_.append(tx, done_entry(caller, now(), deed)));
         return keep_for_replay(tx, caller, *answer);
       },
       [&](Transaction& tx) {
+        if (touches_rights(deed.object_kind)) ++rights_changes_;
         if (!replay) checkpoint = trail_.sign_checkpoint(tx, now());
       }));
   if (!checkpoint) {
@@ -141,7 +180,8 @@ Result<void> Service::audit_is_appendable() {
 }
 
 void Service::record_refusal(const Caller& caller, const json::object& args, const Error& error) {
-  if (caller.dry_run || !store_can_record(error.code)) return;
+  // Whoever is not signed in has no name to record, and must not be able to make the log grow.
+  if (caller.dry_run || !caller.principal.signed_in() || !store_can_record(error.code)) return;
   // A refusal that cannot be recorded changes nothing about the refusal; the caller already has the
   // first error, which says more than a second one would.
   const Result<void> recorded = store_.write(
@@ -176,9 +216,11 @@ Result<std::optional<Answer>> Service::replayed(Transaction& tx, const Caller& c
 
 Result<void> Service::keep_for_replay(Transaction& tx, const Caller& caller, const Answer& answer) {
   if (caller.idempotency_key.empty()) return {};
+  json::object body = answer.body;
+  if (!answer.shown_once.empty()) body[answer.shown_once] = nullptr;
   EXA_TRY(tx.change("INSERT INTO idempotency VALUES ($1, $2, $3, $4, $5, $6)",
                     {caller.principal.id, caller.idempotency_key, caller.request_digest,
-                     int64_t{answer.status}, to_text(answer.body), now().micros}));
+                     int64_t{answer.status}, to_text(body), now().micros}));
   return {};
 }
 

@@ -30,9 +30,11 @@ UsageRecord record_of(const Lease& lease, Time now) {
   return record;
 }
 
-Result<std::vector<UsageRecord>> load_usage(Transaction& tx, const std::string& project, Time now) {
+Result<std::vector<UsageRecord>> load_usage(Transaction& tx, const std::string& project,
+                                            const Projects& projects, Time now) {
   if (!project.empty()) EXA_TRY(require_project(tx, project));
-  EXA_ASSIGN(const auto leases, load_leases(tx, project));
+  EXA_ASSIGN(const auto leases,
+             load_leases(tx, project.empty() ? projects : Projects{false, {project}}));
   std::vector<UsageRecord> records;
   records.reserve(leases.size());
   for (const Lease& lease : leases) records.push_back(record_of(lease, now));
@@ -44,7 +46,8 @@ Result<std::vector<UsageRecord>> load_usage(Transaction& tx, const std::string& 
 Result<Answer> sum_of_usage(Service& service, UsageQuestion question) {
   return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
     question.window.now = service.now();
-    EXA_ASSIGN(const auto records, load_usage(tx, question.project, service.now()));
+    EXA_ASSIGN(const auto records,
+               load_usage(tx, question.project, question.projects, service.now()));
     json::array items;
     for (const UsageSum& sum : sum_usage(records, question.by, question.window))
       items.emplace_back(to_json(sum, question.by));
@@ -54,9 +57,9 @@ Result<Answer> sum_of_usage(Service& service, UsageQuestion question) {
   });
 }
 
-Result<Answer> list_usage(Service& service, const std::string& project) {
+Result<Answer> list_usage(Service& service, const std::string& project, const Projects& projects) {
   return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
-    EXA_ASSIGN(const auto records, load_usage(tx, project, service.now()));
+    EXA_ASSIGN(const auto records, load_usage(tx, project, projects, service.now()));
     json::array items;
     for (const UsageRecord& record : records) items.emplace_back(to_json(record));
     Answer answer;

@@ -20,6 +20,16 @@ using Connection = std::unique_ptr<SqliteConnection>;
 // statements.
 constexpr size_t kMostIdle = 16;
 
+// The kernel's lock on a file of its own: it ends with the process.
+class FileOwnership final : public Ownership {
+ public:
+  explicit FileOwnership(LockFile lock) : lock_(std::move(lock)) {}
+  bool holds() override { return true; }
+
+ private:
+  LockFile lock_;
+};
+
 class SqliteStore final : public Store, private GroupCommit::Writer {
  public:
   explicit SqliteStore(SqliteOptions options) : options_(std::move(options)), group_(*this) {}
@@ -52,9 +62,11 @@ class SqliteStore final : public Store, private GroupCommit::Writer {
 
   Result<void> read(const Work& work) override {
     EXA_ASSIGN(Connection connection, connection_to_read());
-    if (!connection) return read_empty(work);
+    if (!connection) return with_empty(work, false);
     EXA_TRY(connection->execute("BEGIN"));
+    connection->transaction().allow_changes(false);
     const Result<void> outcome = work(connection->transaction());
+    connection->transaction().allow_changes(true);
     EXA_TRY(connection->execute("ROLLBACK"));
     give_back(std::move(connection));
     return outcome;
@@ -62,7 +74,7 @@ class SqliteStore final : public Store, private GroupCommit::Writer {
 
   Result<void> rehearse(const Work& work) override {
     EXA_ASSIGN(Connection connection, connection_to_read());
-    if (!connection) return read_empty(work);
+    if (!connection) return with_empty(work, true);
     give_back(std::move(connection));
     // As a write of its own that ends in a failure: nobody else's change waits for it.
     const std::lock_guard turn(one_writer_);
@@ -76,6 +88,18 @@ class SqliteStore final : public Store, private GroupCommit::Writer {
   using Store::write;
   Result<void> write(const Work& work, const Committed& committed) override {
     return group_.write(work, committed);
+  }
+
+  Result<std::unique_ptr<Ownership>> try_own(const std::string& name) override {
+    EXA_TRY(make_folder());
+    auto lock =
+        LockFile::acquire(options_.folder / fmt::format("exa.own-{}.lock", name), seconds(0));
+    std::unique_ptr<Ownership> ownership;
+    if (lock)
+      ownership = std::make_unique<FileOwnership>(*std::move(lock));
+    else if (lock.error().code != Code::store_locked)
+      return fail(lock.error());
+    return ownership;
   }
 
  private:
@@ -205,7 +229,7 @@ class SqliteStore final : public Store, private GroupCommit::Writer {
 
   // For a folder that does not exist yet (or whose first write never committed): an empty store,
   // without leaving anything behind.
-  static Result<void> read_empty(const Work& work) {
+  static Result<void> with_empty(const Work& work, bool changes_allowed) {
     sqlite3* database = nullptr;
     const int status =
         sqlite3_open_v2(":memory:", &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
@@ -220,6 +244,7 @@ class SqliteStore final : public Store, private GroupCommit::Writer {
       }
     }
     SqliteTransaction transaction(database);
+    transaction.allow_changes(changes_allowed);
     return work(transaction);
   }
 

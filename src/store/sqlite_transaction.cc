@@ -172,6 +172,11 @@ Result<sqlite3_stmt*> SqliteTransaction::prepared(std::string_view sql,
       return fail(std::move(error));
     }
   }
+  if (!changes_allowed_ && sqlite3_stmt_readonly(statement.get()) == 0)
+    return fail(Code::store_unwritable, "a read was asked to change the database");
+  for (const Value& value : values) {
+    if (const auto* text = std::get_if<std::string>(&value)) EXA_TRY(check_text(*text));
+  }
   sqlite3_clear_bindings(statement.get());
   for (size_t i = 0; i < values.size(); ++i) {
     const std::string name = fmt::format("${}", i + 1);

@@ -26,6 +26,9 @@ class SqliteTransaction final : public Transaction {
  public:
   explicit SqliteTransaction(sqlite3* database) : database_(database) {}
 
+  // A read refuses changes.
+  void allow_changes(bool allowed) { changes_allowed_ = allowed; }
+
   using Transaction::change;
   using Transaction::rows;
   Result<std::vector<Row>> rows(std::string_view sql, std::span<const Value> values) override;
@@ -37,6 +40,7 @@ class SqliteTransaction final : public Transaction {
   Result<sqlite3_stmt*> prepared(std::string_view sql, std::span<const Value> values);
 
   sqlite3* database_;
+  bool changes_allowed_ = true;
   std::unordered_map<std::string, std::unique_ptr<sqlite3_stmt, FinalizeStatement>> statements_;
 };
 

@@ -2,6 +2,11 @@
 
 namespace exa {
 
+Result<void> check_text(std::string_view text) {
+  if (text.find('\0') == std::string_view::npos) return {};
+  return fail(Code::invalid_input, "text that is to be stored holds a NUL character");
+}
+
 bool Row::is_null(size_t column) const {
   return std::holds_alternative<std::nullptr_t>(values_.at(column));
 }

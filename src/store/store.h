@@ -32,6 +32,8 @@ using Value = std::variant<std::nullptr_t, int64_t, std::string, Bytes>;
 class Row {
  public:
   explicit Row(std::vector<Value> values) : values_(std::move(values)) {}
+  size_t size() const { return values_.size(); }
+  const Value& value(size_t column) const { return values_.at(column); }
   bool is_null(size_t column) const;
   int64_t integer(size_t column) const;
   const std::string& text(size_t column) const;
@@ -42,6 +44,11 @@ class Row {
   std::vector<Value> values_;
 };
 
+// Text that every backend keeps: without a NUL character. invalid_input.
+Result<void> check_text(std::string_view text);
+
+// After a statement that failed, the work returns: some backends refuse all that follows, others do
+// not. To go on all the same, set a SAVEPOINT before and return to it.
 class Transaction {
  public:
   virtual ~Transaction() = default;
@@ -65,6 +72,16 @@ using Work = std::function<Result<void>(Transaction&)>;
 // read, through the transaction given, what is committed.
 using Committed = std::function<void(Transaction&)>;
 
+// Background work that one process at a time does. Given up with the object, or when the process
+// ends, however it ends.
+class Ownership {
+ public:
+  virtual ~Ownership() = default;
+  // False once it was lost to a broken connection; never true again. Asked before each round of
+  // the work.
+  virtual bool holds() = 0;
+};
+
 // Every call is safe from any thread.
 class Store {
  public:
@@ -75,6 +92,8 @@ class Store {
     return write(work, [](Transaction&) {});
   }
   virtual Result<void> rehearse(const Work& work) = 0;  // as write, but nothing is kept (--dry-run)
+  // The ownership of a name ([a-z0-9-]), or null: somebody has it. Never waits.
+  virtual Result<std::unique_ptr<Ownership>> try_own(const std::string& name) = 0;
   virtual std::string describe() const = 0;  // "sqlite /home/ada/.local/share/exa/exa.db"
 
   // Grows with every commit made through this object, before its caller has the answer. What was

@@ -1,0 +1,151 @@
+#include "cli/login.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "api/router.h"
+#include "base/text.h"
+#include "cli/errors.h"
+
+namespace exa {
+namespace {
+
+constexpr size_t kMostBytes = size_t{64} << 10;
+
+std::string value_of(const LocalCall& call, std::string_view name) {
+  for (const auto& [param, text] : call.invocation.values)
+    if (param->name == name) return text;
+  return {};
+}
+
+Failure unwritable(const std::filesystem::path& file) {
+  return fail(Code::store_unwritable,
+              fmt::format("cannot write {}: {}", file.string(), std::strerror(errno)));
+}
+
+// The file is its owner's from its first moment on, and there whole or not at all.
+Result<void> write_privately(const std::filesystem::path& file, std::string_view text) {
+  std::error_code error;
+  std::filesystem::create_directories(file.parent_path(), error);
+  const std::string draft = file.string() + ".draft";
+  ::unlink(draft.c_str());
+  const int descriptor = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (descriptor < 0) return unwritable(file);
+  const ssize_t written = ::write(descriptor, text.data(), text.size());
+  const bool good = written == static_cast<ssize_t>(text.size()) && ::fsync(descriptor) == 0;
+  ::close(descriptor);
+  if (!good || ::rename(draft.c_str(), file.c_str()) != 0) {
+    const Failure failure = unwritable(file);
+    ::unlink(draft.c_str());
+    return failure;
+  }
+  return {};
+}
+
+// A token must not travel in the clear; curl's side refuses it as well (discover/http.h).
+Result<void> check_address(const std::string& url) {
+  if (url.starts_with("https://") || url.starts_with("http://127.") ||
+      url.starts_with("http://localhost") || url.starts_with("http://[::1]"))
+    return {};
+  return fail(
+      Code::usage,
+      fmt::format("{} is no https:// address (http:// is for this machine alone)", echoed(url)),
+      "exa login https://SERVER --token-file FILE");
+}
+
+}  // namespace
+
+std::optional<std::filesystem::path> login_file(const Environment& environment) {
+  const auto set = [&](const char* name) { return environment.variable(name).value_or(""); };
+  if (const std::string xdg = set("XDG_CONFIG_HOME"); !xdg.empty())
+    return std::filesystem::path(xdg) / "exa/login.json";
+  if (const std::string home = set("HOME"); !home.empty())
+    return std::filesystem::path(home) / ".config/exa/login.json";
+  return std::nullopt;
+}
+
+Result<std::optional<RemoteServer>> saved_login(const Environment& environment) {
+  std::optional<RemoteServer> none;
+  const auto file = login_file(environment);
+  struct stat status {};
+  if (!file || ::stat(file->c_str(), &status) != 0) return none;
+  if ((status.st_mode & 077) != 0) {
+    return fail(Code::invalid_input,
+                fmt::format("{} holds a token and may be read by others (mode {:04o})",
+                            file->string(), status.st_mode & 07777),
+                fmt::format("chmod 600 {}, or exa logout", file->string()));
+  }
+  EXA_ASSIGN(const std::string text, environment.read_file(file->string(), kMostBytes));
+  EXA_ASSIGN(const json::value login, parse_json(text, file->string()));
+  RemoteServer server;
+  server.url = text_or(login, "server", "");
+  server.token = Secret(std::string(text_or(login, "token", "")));
+  server.ca.file = text_or(login, "ca_file", "");
+  if (server.url.empty())
+    return fail(Code::invalid_input, fmt::format("{} is no login", file->string()), "exa logout");
+  return std::optional(std::move(server));
+}
+
+Route login_row() {
+  return {.id = "local.login",
+          .command = "login",
+          .tier = Tier::mutating,
+          .summary = "Use a server and a token from now on",
+          .detail =
+              "Commands then ask that server, unless --data, --store or --server say "
+              "otherwise. The token is read from a file or from standard input, tried, and "
+              "kept where only you can read it.",
+          .params = {{.name = "server", .help = "address: https://SERVER", .required = true},
+                     {.name = "token_file",
+                      .kind = Kind::file,
+                      .flag = "--token-file",
+                      .help = "file with a token of exa token create; - for standard input",
+                      .required = true},
+                     {.name = "ca_file",
+                      .kind = Kind::path,
+                      .flag = "--ca-file",
+                      .help = "certificate authority of the server, if it is your own"}},
+          .examples = {"exa login https://exa.example.org --token-file -"}};
+}
+
+Route logout_row() {
+  return {.id = "local.logout",
+          .command = "logout",
+          .tier = Tier::mutating,
+          .summary = "Forget the server and the token of exa login",
+          .detail = "The token itself stays good until it expires: exa token revoke ends it.",
+          .examples = {"exa logout"}};
+}
+
+Result<LocalText> login(const LocalCall& call) {
+  const auto file = login_file(call.environment);
+  if (!file) return fail(Code::usage, "there is no place for a login: HOME is not set");
+  RemoteServer server;
+  server.url = value_of(call, "server");
+  while (server.url.ends_with('/')) server.url.pop_back();
+  EXA_TRY(check_address(server.url));
+  EXA_ASSIGN(const std::string token,
+             call.environment.read_file(value_of(call, "token_file"), kMostBytes));
+  server.token = Secret(std::string(trim(token)));
+  server.ca.file = value_of(call, "ca_file");
+  const Reply reply = send_to(server)(build_request(*find_route("auth.status"), {}));
+  if (reply.status >= 400) return fail(error_of(reply));
+  EXA_ASSIGN(const json::value who, parse_json(reply.body, "reply"));
+  const json::object kept{
+      {"server", server.url}, {"token", server.token.reveal()}, {"ca_file", server.ca.file}};
+  EXA_TRY(write_privately(*file, to_pretty_text(kept)));
+  return LocalText(fmt::format("Signed in to {} as {}.\n", server.url, text_or(who, "name", "?")));
+}
+
+Result<LocalText> logout(const LocalCall& call) {
+  const auto file = login_file(call.environment);
+  if (!file || ::unlink(file->c_str()) != 0) return LocalText("Nobody was signed in.\n");
+  return LocalText("Signed out.\n");
+}
+
+}  // namespace exa

@@ -1,0 +1,85 @@
+#include "server/door.h"
+
+#include <unistd.h>
+
+#include "api/openapi.h"
+#include "audit/digest.h"
+#include "base/text.h"
+#include "service/sign_in.h"
+
+namespace exa {
+namespace {
+
+// Rights that were taken away on another replica are still used for this long at most.
+constexpr auto kRemembered = std::chrono::milliseconds(500);
+constexpr size_t kMostRemembered = 10'000;
+
+}  // namespace
+
+std::string cookie_named(std::string_view header, std::string_view name) {
+  while (!header.empty()) {
+    const size_t end = std::min(header.find(';'), header.size());
+    const std::string_view pair = trim(header.substr(0, end));
+    header.remove_prefix(std::min(end + 1, header.size()));
+    if (pair.size() > name.size() && pair.starts_with(name) && pair[name.size()] == '=')
+      return std::string(pair.substr(name.size() + 1));
+  }
+  return {};
+}
+
+std::optional<std::string> bearer_of(std::string_view authorization) {
+  constexpr std::string_view kScheme = "bearer ";
+  if (authorization.size() <= kScheme.size() ||
+      lower(authorization.substr(0, kScheme.size())) != kScheme)
+    return std::nullopt;
+  return std::string(trim(authorization.substr(kScheme.size())));
+}
+
+Result<Principal> Door::operator()(const Incoming& incoming) {
+  if (incoming.peer_uid && incoming.authorization.empty()) return over_socket(*incoming.peer_uid);
+  if (!incoming.authorization.empty()) {
+    const auto token = bearer_of(incoming.authorization);
+    if (!token)
+      return fail(Code::unauthenticated, "a token is sent as Authorization: Bearer TOKEN");
+    return with_credential(*token, true);
+  }
+  const std::string session = cookie_named(incoming.cookie, kSessionCookie);
+  if (session.empty()) return Principal{};
+  return with_credential(session, false);
+}
+
+Result<Principal> Door::over_socket(uid_t peer) const {
+  if (peer == ::geteuid() || peer == 0) return owner_;
+  return fail(Code::forbidden, "only the owner of the data folder may use its socket",
+              "exa login, and the server's address");
+}
+
+Result<Principal> Door::with_credential(const std::string& credential, bool is_token) {
+  const std::string digest = sha256_hex(credential);
+  if (auto principal = remembered(digest)) return *std::move(principal);
+  const uint64_t changes = service_.rights_changes();
+  auto principal = is_token ? authenticate_token(service_, credential, service_.now())
+                            : authenticate_session(service_, credential, service_.now());
+  if (principal) remember(digest, changes, *principal);
+  return principal;
+}
+
+std::optional<Principal> Door::remembered(const std::string& digest) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = known_.find(digest);
+  if (found == known_.end()) return std::nullopt;
+  const Known& known = found->second;
+  if (known.changes != service_.rights_changes() || known.until <= std::chrono::steady_clock::now())
+    return std::nullopt;
+  const auto& valid_until = known.principal.valid_until;
+  if (valid_until && *valid_until <= service_.now()) return std::nullopt;
+  return known.principal;
+}
+
+void Door::remember(const std::string& digest, uint64_t changes, const Principal& principal) {
+  const std::lock_guard lock(mutex_);
+  if (known_.size() >= kMostRemembered) known_.clear();
+  known_[digest] = {principal, changes, std::chrono::steady_clock::now() + kRemembered};
+}
+
+}  // namespace exa

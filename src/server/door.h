@@ -1,0 +1,47 @@
+// Who is at the door: the kernel's word on a unix socket, a token, a session cookie, or nobody.
+// What was found is remembered for as long as a revocation may take to be felt (trust: one second).
+#pragma once
+
+#include <chrono>
+#include <mutex>
+#include <unordered_map>
+
+#include "server/application.h"
+#include "service/service.h"
+
+namespace exa {
+
+class Door {
+ public:
+  // `owner`: who comes over the unix socket with this process's own user id, or as root.
+  Door(Service& service, Principal owner) : service_(service), owner_(std::move(owner)) {}
+
+  // unauthenticated for credentials that are wrong; a principal without a kind for none at all (the
+  // routes decide what nobody may do). Any thread.
+  Result<Principal> operator()(const Incoming& incoming);
+
+ private:
+  using Moment = std::chrono::steady_clock::time_point;
+  struct Known {
+    Principal principal;
+    uint64_t changes;
+    Moment until;
+  };
+
+  Result<Principal> over_socket(uid_t peer) const;
+  Result<Principal> with_credential(const std::string& credential, bool is_token);
+  std::optional<Principal> remembered(const std::string& digest) const;
+  void remember(const std::string& digest, uint64_t changes, const Principal& principal);
+
+  Service& service_;
+  Principal owner_;
+  mutable std::mutex mutex_;
+  std::unordered_map<std::string, Known> known_;  // by digest: the credential itself is not kept
+};
+
+// The value of a cookie; empty when it was not sent. Pure.
+std::string cookie_named(std::string_view header, std::string_view name);
+// The token of "Bearer …"; nullopt for another scheme or none. Pure.
+std::optional<std::string> bearer_of(std::string_view authorization);
+
+}  // namespace exa

@@ -1,0 +1,66 @@
+#include "service/attempt_limiter.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace exa {
+namespace {
+
+// Names and addresses are told apart; both are cut, so that none fills the memory.
+std::string user_key(const std::string& user) {
+  return "user " + user.substr(0, 128);
+}
+
+std::string origin_key(const std::string& origin) {
+  return "from " + origin.substr(0, 128);
+}
+
+}  // namespace
+
+Result<void> AttemptLimiter::admit(const std::string& user, const std::string& origin, Time now) {
+  const std::scoped_lock lock(mutex_);
+  EXA_TRY(admit_key(user_key(user), now));
+  return admit_key(origin_key(origin), now);
+}
+
+void AttemptLimiter::failed(const std::string& user, const std::string& origin, Time now) {
+  const std::scoped_lock lock(mutex_);
+  count(user_key(user), now);
+  count(origin_key(origin), now);
+}
+
+void AttemptLimiter::succeeded(const std::string& user) {
+  const std::scoped_lock lock(mutex_);
+  failures_.erase(user_key(user));
+}
+
+Result<void> AttemptLimiter::admit_key(const std::string& key, Time now) {
+  const auto found = failures_.find(key);
+  if (found == failures_.end()) return {};
+  std::deque<Time>& times = found->second;
+  while (!times.empty() && now - times.front() >= kWindow) times.pop_front();
+  if (times.empty()) {
+    failures_.erase(found);
+    return {};
+  }
+  if (times.size() < kMost) return {};
+  const int64_t wait = (kWindow.micros - (now - times.front()).micros) / 1'000'000 + 1;
+  return fail(
+      Code::too_many_requests,
+      fmt::format("signing in failed {} times within a minute; try again in {} s", kMost, wait));
+}
+
+void AttemptLimiter::count(const std::string& key, Time now) {
+  if (failures_.size() >= kMostKeys && !failures_.contains(key)) {
+    const auto oldest = std::ranges::min_element(failures_, {}, [](const auto& pair) {
+      return pair.second.empty() ? int64_t{0} : pair.second.back().micros;
+    });
+    failures_.erase(oldest);
+  }
+  std::deque<Time>& times = failures_[key];
+  times.push_back(now);
+  if (times.size() > kMost) times.pop_front();
+}
+
+}  // namespace exa

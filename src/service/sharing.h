@@ -1,0 +1,29 @@
+// Profiles that one project lets others use: resolve, plan and run on, by PROJECT/NAME; never
+// change. Semantics §3. What is shared is told from one project to another, so who asks has been
+// checked before: they may act in the project from which they ask.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "service/profile_rows.h"
+#include "service/service.h"
+
+namespace exa {
+
+struct ShareProfile {
+  std::string project;
+  std::string name;
+  std::vector<std::string> with;  // {"none"}, {"all"}, or names of projects
+};
+Result<Answer> share_profile(Service& service, const Caller& caller, const ShareProfile& what);
+
+// Active versions that other projects share with this one, by PROJECT/NAME.
+Result<Answer> list_shared_profiles(Service& service, const HeadQuery& page);
+
+// Whom a profile is shared with: "none", "all", or a list.
+Result<json::value> shared_with(Transaction& tx, const std::string& project,
+                                const std::string& name);
+
+}  // namespace exa

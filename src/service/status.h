@@ -1,0 +1,33 @@
+// The on-call page: what does not stand as it should, since when, whom it touches, what to do next.
+#pragma once
+
+#include "service/service.h"
+
+namespace exa {
+
+// How one version in use, or an active one, stands on one cluster.
+struct Standing {
+  std::string project;
+  std::string name;
+  int64_t version = 0;
+  std::string cluster;
+  std::string status;
+  std::string reason;
+  Time since;  // since when it has this status; 0: not known
+  bool active = false;
+  std::vector<std::string> consumers;  // "workbench/nb" on this version and cluster
+};
+
+// What of them is a problem, the worst first. Pure.
+//   - A version somebody runs on must be verified where they run.
+//   - An active version must be verified on one cluster at least; if it is on none, the one where
+//   it
+//     stands best is named.
+std::vector<Standing> troubles(std::vector<Standing> standings);
+
+struct OverallStatus {
+  std::vector<std::string> fail_on;  // statuses, or "failing" for clusters: the exit code is 10
+};
+Result<Answer> overall_status(Service& service, const Caller& caller, const OverallStatus& what);
+
+}  // namespace exa
