@@ -24,6 +24,11 @@ def wait_until(what, holds, patience=PATIENCE, alive=None):
         time.sleep(0.1)
 
 
+def listens(port):
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
+
+
 def get(url, timeout=30, **headers):
     """(status, headers, body) of a GET; a refusal is an answer, too."""
     try:

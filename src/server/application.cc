@@ -159,13 +159,14 @@ Outgoing Application::answer(const Incoming& incoming) {
     outgoing = scraped();
   } else if (const auto principal = parts_.authenticate(incoming); !principal) {
     outgoing = outgoing_of(reply_of(principal.error(), id));
-    if (outgoing.status == 401) outgoing.headers.emplace_back("www-authenticate", "Bearer");
   } else if (path_of(incoming.target) == kWatchPath && reads(incoming.method)) {
     outgoing = watched(incoming, id, *principal);
   } else {
     outgoing = from_router(incoming, id, *principal);
     outgoing.principal = principal->name;
   }
+  // whoever refuses, the router too: a 401 says what would be accepted (RFC 9110, 15.5.2)
+  if (outgoing.status == 401) outgoing.headers.emplace_back("www-authenticate", "Bearer");
   outgoing.request_id = id;
   note_trace(incoming, outgoing);
   return outgoing;
