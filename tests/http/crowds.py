@@ -10,7 +10,7 @@ import time
 from serving import SLACK, quantile, read_answer, request
 
 HEAD_TIME, BODY_TIME, WRITE_TIME = 10.0, 60.0, 30.0  # seconds
-PATIENCE_OF_OTHERS = 0.5                             # p99, seconds
+PATIENCE_OF_OTHERS = 0.5  # p99, seconds, beyond what the machine takes when nobody misbehaves
 
 
 class Bystander(threading.Thread):
@@ -19,6 +19,7 @@ class Bystander(threading.Thread):
     def __init__(self, server):
         super().__init__(daemon=True)
         self.server, self.times, self.problem, self.over = server, [], None, threading.Event()
+        self.alone = 0.0  # p99 before the others come
 
     def run(self):
         try:
@@ -39,6 +40,8 @@ class Bystander(threading.Thread):
 
     def __enter__(self):
         self.start()
+        time.sleep(1)
+        self.alone, self.times = quantile(self.times or [0.0], 0.99), []
         return self
 
     def __exit__(self, *_):
@@ -48,8 +51,9 @@ class Bystander(threading.Thread):
     def check(self):
         assert self.problem is None, f"an honest client failed: {self.problem!r}"
         p99 = quantile(self.times, 0.99)
-        assert p99 < PATIENCE_OF_OTHERS, f"p99 of honest clients was {p99 * 1000:.0f} ms"
-        return f"p99 of {len(self.times)} honest requests {p99 * 1000:.1f} ms"
+        said = f"p99 of {len(self.times)} honest requests {p99 * 1000:.1f} ms, before it {self.alone * 1000:.1f} ms"
+        assert p99 < PATIENCE_OF_OTHERS + self.alone, said
+        return said
 
 
 def drip(links, begin, piece, within):
@@ -142,10 +146,7 @@ def a_thousand_idle_connections_cost_little(server, count=1000):
             with link.makefile("rb") as file:
                 assert read_answer(file).status == 200
         grown = server.memory() - before_memory
-        used = server.cpu_seconds()
-        asked = len(bystander.times)
         time.sleep(1)
-        used, asked = server.cpu_seconds() - used, len(bystander.times) - asked
     each = grown / count
     assert each < 32 << 10, f"an idle connection costs {each / 1024:.0f} KiB"
     for link in links:

@@ -75,9 +75,7 @@ class Server:
         return json.loads(self.command(*words, "--json").stdout)
 
     def token(self):
-        """A token of the folder's owner, or None where this build has no accounts."""
-        done = self.command("token", "create", f"test-{os.getpid()}-{time.monotonic_ns()}", "--json", expect=None)
-        return json.loads(done.stdout)["token"] if done.returncode == 0 else None
+        return new_token(self.exa, self.environment)
 
     def memory(self):
         """Resident bytes, without the file pages that the kernel may take back."""
@@ -108,6 +106,24 @@ class Server:
 
 def new_folder():
     return tempfile.TemporaryDirectory(prefix="exa-http-")
+
+
+def new_token(exa, environment, projects="default"):
+    """A token that may do everything in these projects; None where this build has no accounts."""
+    def reply(*words):
+        done = subprocess.run([exa, *words, "--json"], env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
+        if done.returncode != 0:
+            raise RuntimeError(f"exa {' '.join(words)}: {done.stderr.decode()}")
+        return json.loads(done.stdout)
+
+    commands = [command for command in reply("commands")["items"] if command["method"]]
+    if "exa token create" not in [command["name"] for command in commands]:
+        return None
+    verbs = sorted({command["action"] for command in commands} - {None, ""})
+    verbs = [verb for verb in verbs if not verb.startswith("self:")]
+    name = f"tester-{time.monotonic_ns()}"
+    reply("service-account", "create", name, "--verb", ",".join(verbs), "--project", projects)
+    return reply("token", "create", "test", "--for", name)["token"]
 
 
 class Answer:
