@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <malloc.h>
+#include <sys/resource.h>
 
 #include "base/quantity.h"
 #include "cli/connect.h"
@@ -88,6 +89,14 @@ Result<Settings> settings_of(const LocalCall& call) {
   return settings;
 }
 
+// Each connection takes one; the soft limit is often 1,024 where the hard one is far above.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 void report(const LocalCall& call, AccessLog& log, std::string_view event, const std::string& text,
             json::object details) {
   call.environment.err(text + "\n");
@@ -161,6 +170,7 @@ Route serve_row() {
 Result<LocalText> serve(const LocalCall& call) {
   EXA_ASSIGN(const Settings settings, settings_of(call));
   const Signals signals;
+  raise_descriptor_limit();
   // Memory that a burst of requests took is kept for the next, in few arenas for many threads.
   mallopt(M_ARENA_MAX, 4);
   mallopt(M_TRIM_THRESHOLD, 64 << 20);

@@ -6,6 +6,7 @@
 #include "api/call.h"
 #include "api/http_form.h"
 #include "api/openapi.h"
+#include "server/gauges.h"
 #include "service/service.h"
 
 namespace exa {
@@ -130,7 +131,9 @@ std::optional<Outgoing> Application::description(std::string_view target) {
   return outgoing;
 }
 
-Outgoing Application::scraped() const {
+Outgoing Application::scraped() {
+  read_gauges(parts_.service, parts_.metrics);
+  parts_.metrics.set("exa_ready", "1 when changes can be made", ready().status == 200 ? 1 : 0);
   return plain(200, "metrics", parts_.metrics.text(), "text/plain; version=0.0.4; charset=utf-8");
 }
 
@@ -141,8 +144,8 @@ std::optional<Outgoing> Application::answer_now(const Incoming& incoming) {
   if (!parts_.service.store().only_writer()) return std::nullopt;
   const auto principal = parts_.authenticate(incoming);
   if (!principal) return std::nullopt;
-  auto kept = cache_.find(rights_key(*principal), incoming.target, parts_.service.store().changes(),
-                          std::chrono::steady_clock::now());
+  auto kept = cache_.find(rights_key(**principal), incoming.target,
+                          parts_.service.store().changes(), std::chrono::steady_clock::now());
   if (!kept) return std::nullopt;
   parts_.metrics.from_cache();
   kept->request_id = ids_.next();
@@ -160,10 +163,10 @@ Outgoing Application::answer(const Incoming& incoming) {
   } else if (const auto principal = parts_.authenticate(incoming); !principal) {
     outgoing = outgoing_of(reply_of(principal.error(), id));
   } else if (path_of(incoming.target) == kWatchPath && reads(incoming.method)) {
-    outgoing = watched(incoming, id, *principal);
+    outgoing = watched(incoming, id, **principal);
   } else {
-    outgoing = from_router(incoming, id, *principal);
-    outgoing.principal = principal->name;
+    outgoing = from_router(incoming, id, **principal);
+    outgoing.principal = (*principal)->name;
   }
   // whoever refuses, the router too: a 401 says what would be accepted (RFC 9110, 15.5.2)
   if (outgoing.status == 401) outgoing.headers.emplace_back("www-authenticate", "Bearer");
@@ -204,7 +207,10 @@ Outgoing Application::from_router(const Incoming& incoming, const std::string& i
   const bool keep = reads(incoming.method) && parts_.service.store().only_writer();
   const uint64_t changes = parts_.service.store().changes();
   const auto matched = match_route(routes(), request.method, request.path);
-  Outgoing outgoing = outgoing_of(parts_.router.handle(request));
+  Reply reply = parts_.router.handle(request);
+  if (matched && reply.status >= 400 && matched->route->error_exit != 0)
+    reply.exit_code = matched->route->error_exit;
+  Outgoing outgoing = outgoing_of(std::move(reply));
   if (matched) {
     outgoing.route = matched->route->id;
   } else if (outgoing.status == 405) {
@@ -240,10 +246,11 @@ Outgoing Application::watched(const Incoming& incoming, const std::string& id,
   stream.headers.emplace_back("x-accel-buffering", "no");  // for a proxy in front
   stream.stream = [this, incoming, since](std::shared_ptr<EventSink> sink) {
     const bool taken = parts_.watch.watch(sink, since, [this, incoming] {
-      auto who = parts_.authenticate(incoming);
-      if (who && !who->signed_in())
+      const auto who = parts_.authenticate(incoming);
+      if (!who) return Result<Principal>(fail(who.error()));
+      if (!(*who)->signed_in())
         return Result<Principal>(fail(Code::unauthenticated, "nobody is signed in"));
-      return who;
+      return Result<Principal>(**who);
     });
     if (taken) return;
     sink->send(std::make_shared<const std::string>(": too many watch already\n\n"));

@@ -14,7 +14,7 @@
 namespace exa {
 
 // Who sent a request. unauthenticated for credentials that are wrong.
-using Authenticate = std::function<Result<Principal>(const Incoming&)>;
+using Authenticate = std::function<Result<std::shared_ptr<const Principal>>(const Incoming&)>;
 
 class Application {
  public:
@@ -48,7 +48,7 @@ class Application {
  private:
   Outgoing ready();
   static std::optional<Outgoing> description(std::string_view target);
-  Outgoing scraped() const;
+  Outgoing scraped();
   Outgoing from_router(const Incoming& incoming, const std::string& id, const Principal& principal);
   Outgoing watched(const Incoming& incoming, const std::string& id, const Principal& principal);
   static void note_trace(const Incoming& incoming, Outgoing& outgoing);

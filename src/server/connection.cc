@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 
 #include "api/http_form.h"
+#include "server/response_head.h"
 
 namespace exa {
 namespace {
@@ -24,7 +25,6 @@ namespace http = beast::http;
 using Tcp = beast::tcp_stream;
 using Tls = beast::ssl_stream<beast::tcp_stream>;
 using Unix = beast::basic_stream<asio::local::stream_protocol>;
-using Answer = http::response<http::span_body<const char>>;
 
 std::string peer_of(const Tcp& stream) {
   beast::error_code error;
@@ -229,7 +229,6 @@ class HttpConnection final : public Connection,
   // --- answering
 
   void on_request() {
-    lowest().expires_never();  // the answer takes what it takes
     auto request = parser_->release();
     keep_alive_ = request.keep_alive();
     is_old_ = request.version() < 11;
@@ -239,6 +238,7 @@ class HttpConnection final : public Connection,
     incoming_.peer_uid = peer_uid_;
     incoming_.tls = std::is_same_v<Stream, Tls>;
     if (auto now = serving_.application.answer_now(incoming_)) return write(*std::move(now));
+    lowest().expires_never();  // the answer takes what it takes
     asio::post(serving_.workers, [self = self()] {
       Outgoing answer = self->serving_.application.answer(self->incoming_);
       asio::post(self->stream_.get_executor(),
@@ -262,45 +262,39 @@ class HttpConnection final : public Connection,
     outgoing_ = std::move(answer);
     if (outgoing_.stream) return write_stream();
     keep_alive_ = keep_alive_ && !stopping_;
-    prepare_head();
     const std::string& body = outgoing_.body ? *outgoing_.body : kNoBody;
-    answer_.content_length(body.size());
-    if (!head_only_) answer_.body() = {body.data(), body.size()};
-    serializer_.emplace(answer_);
-    serializer_->split(false);
+    head_ = response_head(outgoing_, head_facts(body.size()));
+    const std::array<asio::const_buffer, 2> pieces{
+        asio::buffer(head_), head_only_ ? asio::const_buffer() : asio::buffer(body)};
     lowest().expires_after(serving_.limits.write_time);
-    const auto written = [self = self()](beast::error_code error, size_t) {
+    asio::async_write(stream_, pieces, [self = self()](beast::error_code error, size_t) {
       self->on_written(error);
-    };
-    if (head_only_)
-      http::async_write_header(stream_, *serializer_, written);
-    else
-      http::async_write(stream_, *serializer_, written);
+    });
   }
 
-  void prepare_head() {
-    answer_ = {};
-    answer_.version(11);
-    answer_.result(static_cast<unsigned>(outgoing_.status));
-    answer_.set(http::field::content_type, outgoing_.content_type);
-    answer_.set(http::field::cache_control, "no-store");
-    answer_.set("x-content-type-options", "nosniff");
-    if (!outgoing_.request_id.empty())
-      answer_.set(beast::string_view(kRequestIdHeader.data(), kRequestIdHeader.size()),
-                  outgoing_.request_id);
-    if constexpr (std::is_same_v<Stream, Tls>)
-      answer_.set(http::field::strict_transport_security, "max-age=31536000");
-    for (const auto& [name, value] : outgoing_.headers) answer_.insert(name, value);
-    answer_.keep_alive(keep_alive_);
-    // in HTTP/1.1 nothing need be said to keep a connection; a client of HTTP/1.0 has to be told
-    if (keep_alive_ && is_old_) answer_.set(http::field::connection, "keep-alive");
+  HeadFacts head_facts(std::optional<size_t> length) const {
+    return {.length = length,
+            .keep_alive = keep_alive_,
+            .old_client = is_old_,
+            .tls = std::is_same_v<Stream, Tls>,
+            .date = date_now()};
+  }
+
+  // One text a second and thread.
+  static std::string_view date_now() {
+    thread_local std::time_t at = 0;
+    thread_local std::string text;
+    if (const std::time_t now = std::time(nullptr); now != at) {
+      at = now;
+      text = http_date(now);
+    }
+    return text;
   }
 
   void on_written(beast::error_code error) {
     serving_.application.answered(incoming_, outgoing_,
                                   std::chrono::steady_clock::now() - started_);
     outgoing_ = {};
-    serializer_.reset();
     if (!error && lingers_) return linger();
     if (error || !keep_alive_ || stopping_) return close();
     read_head(buffer_.size() > 0 ? serving_.limits.head_time : serving_.limits.idle_time);
@@ -310,21 +304,19 @@ class HttpConnection final : public Connection,
 
   void write_stream() {
     keep_alive_ = false;
-    prepare_head();
-    empty_answer_ = http::response<http::empty_body>(answer_.base());
-    head_serializer_.emplace(empty_answer_);
+    head_ = response_head(outgoing_, head_facts(std::nullopt));
     lowest().expires_after(serving_.limits.write_time);
-    http::async_write_header(stream_, *head_serializer_,
-                             [self = self()](beast::error_code error, size_t) {
-                               if (error) return self->on_written(error);
-                               self->lowest().expires_never();
-                               self->sink_ = std::make_shared<StreamSink>(self);
-                               self->watch_for_end();
-                               auto begin = std::move(self->outgoing_.stream);
-                               asio::post(self->serving_.workers,
-                                          [self, begin = std::move(begin)] { begin(self->sink_); });
-                               if (self->stopping_) self->sink_->end();
-                             });
+    asio::async_write(stream_, asio::buffer(head_),
+                      [self = self()](beast::error_code error, size_t) {
+                        if (error) return self->on_written(error);
+                        self->lowest().expires_never();
+                        self->sink_ = std::make_shared<StreamSink>(self);
+                        self->watch_for_end();
+                        auto begin = std::move(self->outgoing_.stream);
+                        asio::post(self->serving_.workers,
+                                   [self, begin = std::move(begin)] { begin(self->sink_); });
+                        if (self->stopping_) self->sink_->end();
+                      });
   }
 
   // A reader that goes away is noticed by the read that then fails.
@@ -416,6 +408,16 @@ class HttpConnection final : public Connection,
 
   void close() {
     if (std::exchange(closed_, true)) return;
+    if constexpr (std::is_same_v<Stream, Tls>) {
+      // Without a goodbye, a stream that was cut looks like one that ended.
+      lowest().expires_after(kLinger);
+      stream_.async_shutdown([self = self()](beast::error_code) { self->close_socket(); });
+    } else {
+      close_socket();
+    }
+  }
+
+  void close_socket() {
     beast::error_code ignored;
     lowest().socket().shutdown(asio::socket_base::shutdown_send, ignored);
     lowest().close();
@@ -437,10 +439,7 @@ class HttpConnection final : public Connection,
   std::chrono::steady_clock::time_point started_;
   Incoming incoming_;
   Outgoing outgoing_;
-  Answer answer_;
-  std::optional<http::response_serializer<http::span_body<const char>>> serializer_;
-  http::response<http::empty_body> empty_answer_;
-  std::optional<http::response_serializer<http::empty_body>> head_serializer_;
+  std::string head_;  // of the answer that is being sent
   std::shared_ptr<StreamSink> sink_;
   bool lingers_ = false;
   bool keep_alive_ = false;

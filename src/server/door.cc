@@ -35,7 +35,8 @@ std::optional<std::string> bearer_of(std::string_view authorization) {
   return std::string(trim(authorization.substr(kScheme.size())));
 }
 
-Result<Principal> Door::operator()(const Incoming& incoming) {
+Result<Door::Known> Door::operator()(const Incoming& incoming) {
+  static const auto nobody = std::make_shared<const Principal>();
   if (incoming.peer_uid && incoming.authorization.empty()) return over_socket(*incoming.peer_uid);
   if (!incoming.authorization.empty()) {
     const auto token = bearer_of(incoming.authorization);
@@ -44,42 +45,45 @@ Result<Principal> Door::operator()(const Incoming& incoming) {
     return with_credential(*token, true);
   }
   const std::string session = cookie_named(incoming.cookie, kSessionCookie);
-  if (session.empty()) return Principal{};
+  if (session.empty()) return nobody;
   return with_credential(session, false);
 }
 
-Result<Principal> Door::over_socket(uid_t peer) const {
+Result<Door::Known> Door::over_socket(uid_t peer) const {
   if (peer == ::geteuid() || peer == 0) return owner_;
   return fail(Code::forbidden, "only the owner of the data folder may use its socket",
               "exa login, and the server's address");
 }
 
-Result<Principal> Door::with_credential(const std::string& credential, bool is_token) {
+Result<Door::Known> Door::with_credential(const std::string& credential, bool is_token) {
   const std::string digest = sha256_hex(credential);
-  if (auto principal = remembered(digest)) return *std::move(principal);
+  if (Known principal = remembered(digest)) return principal;
   const uint64_t changes = service_.rights_changes();
   auto principal = is_token ? authenticate_token(service_, credential, service_.now())
                             : authenticate_session(service_, credential, service_.now());
-  if (principal) remember(digest, changes, *principal);
-  return principal;
+  if (!principal) return fail(std::move(principal).error());
+  auto known = std::make_shared<const Principal>(*std::move(principal));
+  remember(digest, changes, known);
+  return known;
 }
 
-std::optional<Principal> Door::remembered(const std::string& digest) const {
+Door::Known Door::remembered(const std::string& digest) const {
   const std::lock_guard lock(mutex_);
   const auto found = known_.find(digest);
-  if (found == known_.end()) return std::nullopt;
-  const Known& known = found->second;
-  if (known.changes != service_.rights_changes() || known.until <= std::chrono::steady_clock::now())
-    return std::nullopt;
-  const auto& valid_until = known.principal.valid_until;
-  if (valid_until && *valid_until <= service_.now()) return std::nullopt;
-  return known.principal;
+  if (found == known_.end()) return nullptr;
+  const Remembered& remembered = found->second;
+  if (remembered.changes != service_.rights_changes() ||
+      remembered.until <= std::chrono::steady_clock::now())
+    return nullptr;
+  const auto& valid_until = remembered.principal->valid_until;
+  if (valid_until && *valid_until <= service_.now()) return nullptr;
+  return remembered.principal;
 }
 
-void Door::remember(const std::string& digest, uint64_t changes, const Principal& principal) {
+void Door::remember(const std::string& digest, uint64_t changes, Known principal) {
   const std::lock_guard lock(mutex_);
   if (known_.size() >= kMostRemembered) known_.clear();
-  known_[digest] = {principal, changes, std::chrono::steady_clock::now() + kRemembered};
+  known_[digest] = {std::move(principal), changes, std::chrono::steady_clock::now() + kRemembered};
 }
 
 }  // namespace exa

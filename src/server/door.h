@@ -13,30 +13,34 @@ namespace exa {
 
 class Door {
  public:
+  using Known = std::shared_ptr<const Principal>;
+
   // `owner`: who comes over the unix socket with this process's own user id, or as root.
-  Door(Service& service, Principal owner) : service_(service), owner_(std::move(owner)) {}
+  Door(Service& service, Principal owner)
+      : service_(service), owner_(std::make_shared<const Principal>(std::move(owner))) {}
 
   // unauthenticated for credentials that are wrong; a principal without a kind for none at all (the
   // routes decide what nobody may do). Any thread.
-  Result<Principal> operator()(const Incoming& incoming);
+  Result<Known> operator()(const Incoming& incoming);
 
  private:
   using Moment = std::chrono::steady_clock::time_point;
-  struct Known {
-    Principal principal;
+  struct Remembered {
+    Known principal;
     uint64_t changes;
     Moment until;
   };
 
-  Result<Principal> over_socket(uid_t peer) const;
-  Result<Principal> with_credential(const std::string& credential, bool is_token);
-  std::optional<Principal> remembered(const std::string& digest) const;
-  void remember(const std::string& digest, uint64_t changes, const Principal& principal);
+  Result<Known> over_socket(uid_t peer) const;
+  Result<Known> with_credential(const std::string& credential, bool is_token);
+  Known remembered(const std::string& digest) const;  // null: not any more
+  void remember(const std::string& digest, uint64_t changes, Known principal);
 
   Service& service_;
-  Principal owner_;
+  Known owner_;
   mutable std::mutex mutex_;
-  std::unordered_map<std::string, Known> known_;  // by digest: the credential itself is not kept
+  std::unordered_map<std::string, Remembered>
+      known_;  // by digest: the credential itself is not kept
 };
 
 // The value of a cookie; empty when it was not sent. Pure.

@@ -90,8 +90,9 @@ void Metrics::from_cache() {
   cached_.Increment();
 }
 
-void Metrics::set(const std::string& name, const std::string& help, double value) {
-  prometheus::BuildGauge().Name(name).Help(help).Register(*registry_).Add({}).Set(value);
+void Metrics::set(const std::string& name, const std::string& help, double value,
+                  const Labels& labels) {
+  prometheus::BuildGauge().Name(name).Help(help).Register(*registry_).Add(labels).Set(value);
 }
 
 std::string Metrics::text() const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -29,7 +30,9 @@ class Metrics {
   void connections(int change);
   void from_cache();
   // A figure that is read when somebody scrapes, by its name ("exa_audit_entries").
-  void set(const std::string& name, const std::string& help, double value);
+  using Labels = std::map<std::string, std::string>;
+  void set(const std::string& name, const std::string& help, double value,
+           const Labels& labels = {});
 
   std::string text() const;  // Prometheus text format 0.0.4
 

@@ -1,0 +1,13 @@
+// Figures of the installation and of this process, read when Prometheus scrapes.
+#pragma once
+
+#include "server/metrics.h"
+#include "service/service.h"
+
+namespace exa {
+
+// One transaction of a few counts. What cannot be read keeps its last value; the store's trouble
+// shows in exa_ready.
+void read_gauges(Service& service, Metrics& metrics);
+
+}  // namespace exa
