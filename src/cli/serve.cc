@@ -7,11 +7,13 @@
 #include <sys/resource.h>
 
 #include "base/quantity.h"
+#include "base/text.h"
 #include "cli/connect.h"
 #include "server/discovery_loop.h"
 #include "server/door.h"
 #include "server/server.h"
 #include "server/watch_hub.h"
+#include "server/webhook.h"
 #include "service/sign_in.h"
 
 namespace exa {
@@ -50,6 +52,7 @@ struct Settings {
   std::string access_log;
   int64_t threads = 0;
   Duration drain = seconds(30);
+  std::optional<WebhookTarget> webhook;
 };
 
 std::string text_of(const LocalCall& call, std::string_view name) {
@@ -73,6 +76,15 @@ Result<Settings> settings_of(const LocalCall& call) {
   settings.access_log = text_of(call, "access_log");
   EXA_ASSIGN(settings.threads, parse_count(text_of(call, "threads"), "--threads"));
   EXA_ASSIGN(settings.drain, parse_duration(text_of(call, "drain")));
+  if (const std::string url = text_of(call, "webhook"); !url.empty()) {
+    const std::string file = text_of(call, "webhook_secret_file");
+    if (file.empty())
+      return fail(Code::usage, "what a webhook is sent must be signed",
+                  "--webhook-secret-file FILE");
+    constexpr size_t kMostBytes = 4096;
+    EXA_ASSIGN(const std::string secret, call.environment.read_file(file, kMostBytes));
+    settings.webhook = WebhookTarget{url, Secret(std::string(trim(secret)))};
+  }
   if (settings.certificate.empty() != settings.key.empty()) {
     return fail(Code::usage, "a certificate and its key go together",
                 "exa serve --tls-cert FILE --tls-key FILE");
@@ -159,6 +171,13 @@ Route serve_row() {
                       .flag = "--threads",
                       .help = "event loops; 0 for one a core",
                       .fallback = "0"},
+                     {.name = "webhook",
+                      .flag = "--webhook",
+                      .help = "address that is told when a profile's status changes"},
+                     {.name = "webhook_secret_file",
+                      .kind = Kind::path,
+                      .flag = "--webhook-secret-file",
+                      .help = "file with the secret that signs what is sent there"},
                      {.name = "drain",
                       .kind = Kind::duration,
                       .flag = "--drain",
@@ -191,6 +210,8 @@ Result<LocalText> serve(const LocalCall& call) {
   Door door(exa.service, operating_system_user());
   WatchHub watch(exa.service);
   DiscoveryLoop discovery(exa.service, *log, metrics);
+  std::optional<Webhook> webhook;
+  if (settings.webhook) webhook.emplace(exa.service, *settings.webhook, *log, metrics);
   Application application({exa.service, exa.router, std::ref(door), watch, *log, metrics});
   Server server(application,
                 {.listen = settings.listen,
@@ -201,6 +222,7 @@ Result<LocalText> serve(const LocalCall& call) {
   EXA_TRY(server.start());
   watch.start();
   discovery.start();
+  if (webhook) webhook->start();
   const std::string where = server.address().empty()
                                 ? socket_in(settings.folder).string()
                                 : fmt::format("{}://{}", tls ? "https" : "http", server.address());
@@ -219,6 +241,7 @@ Result<LocalText> serve(const LocalCall& call) {
   watch.stop();  // streams would never end by themselves
   server.stop();
   discovery.stop();
+  if (webhook) webhook->stop();
   report(call, *log, "stopped", "Stopped.", {});
   return LocalText("");
 }

@@ -211,6 +211,7 @@ Outgoing Application::from_router(const Incoming& incoming, const std::string& i
   if (matched && reply.status >= 400 && matched->route->error_exit != 0)
     reply.exit_code = matched->route->error_exit;
   Outgoing outgoing = outgoing_of(std::move(reply));
+  if (outgoing.status == 429) outgoing.headers.emplace_back("retry-after", "60");
   if (matched) {
     outgoing.route = matched->route->id;
   } else if (outgoing.status == 405) {

@@ -2,6 +2,7 @@
 
 #include <system_error>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -51,6 +52,11 @@ std::string name_for_sqlite(const fs::path& file, int flags) {
 Result<std::unique_ptr<SqliteConnection>> SqliteConnection::open(fs::path file,
                                                                  Duration busy_wait) {
   const Opening opening = opening_of(file);
+  // Made here, for its owner's eyes only; SQLite gives the WAL the same mode.
+  if ((opening.flags & SQLITE_OPEN_CREATE) != 0) {
+    const int made = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (made >= 0) ::close(made);
+  }
   sqlite3* opened = nullptr;
   // One thread at a time has a connection (sqlite.cc), so SQLite need not lock for it.
   const int flags = opening.flags | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOMUTEX;
