@@ -14,6 +14,7 @@
 #include "cli/man.h"
 #include "cli/output.h"
 #include "cli/serve.h"
+#include "cli/watch.h"
 
 namespace exa {
 namespace {
@@ -147,7 +148,8 @@ constexpr LocalCommand kAnswers[] = {{"local.completion", completion},
                                      {"local.restore", restore},
                                      {"local.doctor", doctor},
                                      {"local.login", login},
-                                     {"local.logout", logout}};
+                                     {"local.logout", logout},
+                                     {"local.watch", watch}};
 
 std::vector<Route> rows() {
   return {
@@ -191,6 +193,7 @@ std::vector<Route> rows() {
       doctor_row(),
       login_row(),
       logout_row(),
+      watch_row(),
   };
 }
 

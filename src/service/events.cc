@@ -14,6 +14,14 @@ bool is_event(const AuditEntry& entry) {
   return entry.outcome == "done" && !entry.action.starts_with("session.");
 }
 
+// Of the platform, everybody hears of what they can look at. Who signed in, got a token or a role
+// is for those who may do everything.
+bool is_for_everybody(const Event& event) {
+  constexpr std::string_view kShown[] = {"cluster", "pool",   "engine",
+                                         "region",  "policy", "burst_policy"};
+  return std::ranges::find(kShown, event.kind) != std::end(kShown);
+}
+
 Event event_of(AuditEntry entry) {
   Event event;
   event.revision = entry.index + 1;
@@ -73,6 +81,7 @@ Result<EventBatch> events_after(Transaction& tx, int64_t since, int64_t limit) {
 
 std::optional<Event> seen_by(const Projects& known, const Event& event) {
   if (!event.project.empty() && !known.contains(event.project)) return std::nullopt;
+  if (event.project.empty() && !known.all && !is_for_everybody(event)) return std::nullopt;
   Event seen = event;
   seen.changes = {};
   for (const json::value& change : event.changes) {
