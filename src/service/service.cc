@@ -80,6 +80,8 @@ bool touches_rights(std::string_view object_kind) {
 
 bool store_can_record(Code code) {
   switch (code) {
+    case Code::store_unreachable:
+    case Code::outcome_unknown:  // it may have been done: its own entry then says so
     case Code::store_unwritable:
     case Code::store_full:
     case Code::store_locked:
