@@ -34,10 +34,11 @@ class Journal:
 
 
 class Client(threading.Thread):
-    def __init__(self, number, seed, ports, token, journal, stop):
+    def __init__(self, number, seed, ports, token, journal, stop, only_reads=False):
         super().__init__(daemon=True)
         self.number, self.ports, self.token, self.journal, self.stop = number, ports, token, journal, stop
         self.random = random.Random(f"{seed} client {number}")
+        self.reads = 1.0 if only_reads else 0.3
         self.connections = {}
         self.made = 0
 
@@ -50,10 +51,9 @@ class Client(threading.Thread):
             raise
 
     def step(self):
-        dice = self.random.random()
-        if dice < 0.45:
+        if self.random.random() < self.reads:
             self.read(self.random.choice(NAMES))
-        elif dice < 0.70:
+        elif self.random.random() < 0.5:
             self.set(self.random.choice(NAMES))
         else:
             self.place_or_release()

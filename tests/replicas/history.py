@@ -258,14 +258,6 @@ def log_has_one_history(bundles, verdicts, checkpoints):
 NOT_A_REFUSAL = ("outcome_unknown", "store_unreachable", "store_locked", "store_full", "store_unwritable")
 
 
-def one_looks_at_a_time(looks, interval):
-    """Discovery is one replica's work at a time. Looks are (when, replica) of those that succeeded."""
-    looks = sorted(looks)
-    for (before, one), (after, other) in zip(looks, looks[1:]):
-        if after - before < interval:
-            yield f"replicas {one} and {other} looked at the cluster within {after - before:.1f} s of each other"
-
-
 def log_says_what_is_stored(bundle, profiles, leases):
     """One entry for each version and each lease, and no version or lease without one."""
     sets, placed, released = collections.Counter(), collections.Counter(), collections.Counter()

@@ -236,10 +236,6 @@ class Rules(unittest.TestCase):
                 findings = world.check(**changes)
                 self.assertTrue(any(word in finding for finding in findings), findings)
 
-    def test_two_owners_of_discovery_are_noticed(self):
-        self.assertEqual(list(history.one_looks_at_a_time([(0, 1), (10, 1), (20.5, 2)], 9)), [])
-        self.assertEqual(len(list(history.one_looks_at_a_time([(0, 1), (10, 1), (10.5, 2)], 9))), 1)
-
     def test_what_ends_at_a_moment_makes_room_for_what_begins_there(self):
         self.assertEqual(history.most_at_once([(0, 5, 8), (5, 9, 8)])[0], 8)
         self.assertEqual(history.most_at_once([(0, 5.001, 8), (5, 9, 8)])[0], 16)
