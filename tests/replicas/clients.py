@@ -106,7 +106,7 @@ class Client(threading.Thread):
         self.journal.operations.append(operation)
         replica = self.random.randrange(len(self.ports))
         text = None if body is None else json.dumps(body)
-        for _ in range(patience):
+        for tried in range(patience):
             answer = self.ask(replica, method, path, text, operation.key)
             self.journal.tries += 1
             if answer and answer[0] < 500 and answer[0] != 429:
@@ -116,7 +116,8 @@ class Client(threading.Thread):
             if self.stop.is_set() and not answer:
                 break
             replica = (replica + 1) % len(self.ports)
-            time.sleep(0.05 + self.random.random() * 0.2)
+            # longer each time: a replica goes on with what a client gave up, so repeats pile up there
+            time.sleep(min(3.0, 0.1 * 2 ** tried) * (0.5 + self.random.random()))
         else:
             self.journal.given_up += 1
             return
