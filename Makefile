@@ -85,6 +85,7 @@ fault: build
 	@packaging/install-dependencies test
 	@tests/kill_points --all build/exa
 	@tests/parallel_reserve build/exa 200 8 50
+	@tests/with_postgres tests/replica_faults build/exa --faults 30
 
 lint:
 	@packaging/install-dependencies build test lint

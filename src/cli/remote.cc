@@ -7,6 +7,7 @@
 #include "api/call.h"
 #include "api/http_form.h"
 #include "api/router.h"
+#include "base/redact.h"
 
 namespace exa {
 namespace {
@@ -17,9 +18,9 @@ constexpr Duration kPatience = seconds(600);
 Error unreachable(Error error, const RemoteServer& server) {
   if (error.code == Code::probe_failed) error.code = Code::unreachable;
   if (error.next.empty()) {
-    error.next = server.unix_socket.empty()
-                     ? fmt::format("curl {}/healthz, or exa … --server URL", server.url)
-                     : "the log of the server on this data folder says more";
+    error.next = server.unix_socket.empty() ? fmt::format("curl {}/healthz, or exa … --server URL",
+                                                          without_secrets(server.url))
+                                            : "the log of the server on this data folder says more";
   }
   return error;
 }

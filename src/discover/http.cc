@@ -9,6 +9,7 @@
 #include <curl/curl.h>
 #include <fmt/format.h>
 
+#include "base/redact.h"
 #include "base/text.h"
 
 #undef curl_easy_setopt
@@ -128,7 +129,7 @@ Result<Url> check(const HttpRequest& request) {
     return fail(Code::invalid_input,
                 fmt::format("\"{}\" is no http:// or https:// address (host, port and path; no "
                             "user name, no blanks)",
-                            printable(request.url)));
+                            printable(without_secrets(request.url))));
   for (const auto& [name, value] : request.headers)
     if (name.empty() || has_control(name) || has_control(value) || name.find(':') != name.npos)
       return fail(Code::invalid_input,

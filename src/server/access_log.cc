@@ -8,6 +8,8 @@
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 
+#include "base/redact.h"
+
 namespace exa {
 namespace {
 
@@ -59,8 +61,8 @@ void AccessLog::request(Time now, const Line& line) {
   if (!logger_) return;
   std::string text = fmt::format(
       R"({{"time":"{}","request_id":"{}","method":{},"path":{},"route":"{}","status":{},"bytes":{},"micros":{},"principal":{},"peer":"{}")",
-      format_rfc3339(now), line.request_id, quoted(line.method), quoted(line.path), line.route,
-      line.status, line.bytes, line.micros, quoted(line.principal), line.peer);
+      format_rfc3339(now), line.request_id, quoted(line.method), quoted(without_secrets(line.path)),
+      line.route, line.status, line.bytes, line.micros, quoted(line.principal), line.peer);
   if (!line.trace_id.empty()) text += fmt::format(R"(,"trace_id":"{}")", line.trace_id);
   text += '}';
   logger_->info(text);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "audit/digest.h"
+#include "base/redact.h"
 #include "service/entity_tag.h"
 #include "service/stored.h"
 
@@ -43,11 +44,13 @@ AuditEntry done_entry(const Caller& caller, Time now, const Deed& deed) {
 }
 
 // A refused change names what was attempted. The name is what the caller typed, cut to a length
-// that a log line bears.
+// that a log line bears; a token that was pasted as a name must not stay in the log for good.
 AuditEntry refused_entry(const Caller& caller, Time now, const json::object& args,
                          const Error& error) {
   constexpr size_t kMostText = 512;
-  const auto cut = [&](std::string_view text) { return std::string(text.substr(0, kMostText)); };
+  const auto cut = [&](std::string_view text) {
+    return without_secrets(text.substr(0, kMostText));
+  };
   AuditEntry entry = entry_for(caller, now);
   entry.object_kind = caller.action.substr(0, caller.action.find('.'));
   entry.object_name = cut(text_or(args, "name", text_or(args, "id", "")));
@@ -80,6 +83,8 @@ bool touches_rights(std::string_view object_kind) {
 
 bool store_can_record(Code code) {
   switch (code) {
+    case Code::store_unreachable:
+    case Code::outcome_unknown:  // it may have been done: its own entry then says so
     case Code::store_unwritable:
     case Code::store_full:
     case Code::store_locked:

@@ -87,8 +87,11 @@ class PostgresStore final : public Store, private GroupCommit::Writer {
     EXA_ASSIGN(const int64_t key, connection->key_of(name));
     EXA_ASSIGN(const auto got, connection->rows("SELECT pg_try_advisory_lock($1)", {key}));
     std::unique_ptr<Ownership> ownership;
-    if (got.at(0).integer(0) != 0)
-      ownership = std::make_unique<PostgresOwnership>(std::move(connection));
+    if (got.at(0).integer(0) == 0) return ownership;
+    // an owner that is stopped stays connected: it is one only as long as it asks whether it is
+    EXA_TRY(connection->execute(fmt::format("SET idle_session_timeout = {}",
+                                            std::max<int64_t>(1, options_.stall.micros / 1000))));
+    ownership = std::make_unique<PostgresOwnership>(std::move(connection));
     return ownership;
   }
 
