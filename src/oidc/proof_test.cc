@@ -1,7 +1,8 @@
 #include "oidc/proof.h"
 
+#include <random>
+
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 
 namespace exa {
 namespace {
@@ -17,9 +18,13 @@ TEST(Proof, RandomTextsHave256BitsAndDiffer) {
 }
 
 TEST(Proof, Base64urlComesBack) {
-  EXPECT_TRUE(rc::check("decode(encode(x)) == x", [](const std::string& bytes) {
-    RC_ASSERT(decode_base64url(base64url(bytes)) == bytes);
-  }));
+  const unsigned seed = std::random_device{}();
+  std::mt19937 random(seed);
+  for (size_t length = 0; length < 300; ++length) {
+    std::string bytes(length, '\0');
+    for (char& byte : bytes) byte = static_cast<char>(random());
+    EXPECT_EQ(decode_base64url(base64url(bytes)), bytes) << "seed " << seed;
+  }
   for (const char* bad : {"a", "YQ==", "Y+Q", "Y/Q", "YQ ", "YR"})
     EXPECT_FALSE(decode_base64url(bad)) << bad;
 }

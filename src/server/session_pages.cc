@@ -96,13 +96,13 @@ bool SessionPages::secure(const Incoming& incoming) const {
 std::optional<Outgoing> SessionPages::answer(const Incoming& incoming,
                                              const std::string& request_id) {
   using Page = Result<Outgoing> (SessionPages::*)(const Incoming&);
-  struct Row {
+  struct Served {
     std::string_view path;
     std::string_view method;
     std::string_view route;
     Page page;
   };
-  static constexpr Row kRows[] = {
+  static constexpr Served kRows[] = {
       {"/api/v1/sessions", "POST", "session.sign_in", &SessionPages::sign_in_with_password},
       {"/api/v1/sessions/current", "DELETE", "session.sign_out", &SessionPages::sign_out_here},
       {"/auth/oidc/login", "GET", "oidc.login", &SessionPages::to_provider},
@@ -110,7 +110,7 @@ std::optional<Outgoing> SessionPages::answer(const Incoming& incoming,
   };
   const std::string_view path =
       std::string_view(incoming.target).substr(0, incoming.target.find('?'));
-  const auto* row = std::ranges::find(kRows, path, &Row::path);
+  const auto* row = std::ranges::find(kRows, path, &Served::path);
   if (row == std::end(kRows)) return std::nullopt;
   Outgoing outgoing;
   if (incoming.method != row->method) {
