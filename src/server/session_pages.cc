@@ -78,8 +78,8 @@ Result<Credentials> credentials_in(const std::string& body) {
   return given;
 }
 
-Failure not_a_json_body() {
-  return fail(Code::invalid_input, "a body must be sent as application/json");
+bool is_json_body(std::string_view content_type) {
+  return content_type == "application/json" || content_type.starts_with("application/json;");
 }
 
 }  // namespace
@@ -118,6 +118,9 @@ std::optional<Outgoing> SessionPages::answer(const Incoming& incoming,
                        fmt::format("{} is not served here, {} is", incoming.method, row->method),
                        request_id);
     outgoing.headers.emplace_back("allow", row->method);
+  } else if (incoming.method == "POST" && !is_json_body(incoming.content_type)) {
+    outgoing =
+        problem(415, Code::invalid_input, "a body must be sent as application/json", request_id);
   } else if (auto done = (this->*row->page)(incoming)) {
     outgoing = *std::move(done);
   } else {
@@ -140,7 +143,6 @@ std::optional<Outgoing> SessionPages::answer(const Incoming& incoming,
 // JSON from this site's own pages: another site can neither send that type unasked nor hide that it
 // is another, so it cannot sign its visitors in as somebody else.
 Result<Outgoing> SessionPages::sign_in_with_password(const Incoming& incoming) {
-  if (!incoming.content_type.starts_with("application/json")) return not_a_json_body();
   if (!incoming.fetch_site.empty() && incoming.fetch_site != "same-origin")
     return fail(Code::forbidden, "a sign-in must come from this site's own pages");
   EXA_ASSIGN(Credentials given, credentials_in(incoming.body));
