@@ -200,7 +200,13 @@ json::object components() {
           {"schema", text}}}}},
       {"securitySchemes",
        {{"token", {{"type", "http"}, {"scheme", "bearer"}}},
-        {"session", {{"type", "apiKey"}, {"in", "cookie"}, {"name", kSessionCookie}}}}}};
+        {"session",
+         {{"type", "apiKey"},
+          {"in", "cookie"},
+          {"name", kSessionCookie},
+          {"description",
+           "Of a browser, made by POST /api/v1/sessions or /auth/oidc/login. Over TLS its name is "
+           "__Host-exa_session."}}}}}};
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 namespace exa {
 
-// The cookie of a browser session.
+// The cookie of a browser session; over TLS it is __Host-exa_session (server/cookies.h).
 inline constexpr std::string_view kSessionCookie = "exa_session";
 
 json::object openapi(std::span<const Route> table);

@@ -1,6 +1,7 @@
 #include "cli/serve.h"
 
 #include <csignal>
+#include <fstream>
 
 #include <fmt/format.h>
 #include <malloc.h>
@@ -12,6 +13,7 @@
 #include "server/discovery_loop.h"
 #include "server/door.h"
 #include "server/server.h"
+#include "server/session_pages.h"
 #include "server/watch_hub.h"
 #include "server/webhook.h"
 #include "service/sign_in.h"
@@ -53,6 +55,8 @@ struct Settings {
   int64_t threads = 0;
   Duration drain = seconds(30);
   std::optional<WebhookTarget> webhook;
+  std::optional<OidcSettings> oidc;
+  std::string public_url;
 };
 
 std::string text_of(const LocalCall& call, std::string_view name) {
@@ -61,6 +65,41 @@ std::string text_of(const LocalCall& call, std::string_view name) {
   for (const Param& param : call.invocation.route->params)
     if (param.name == name) return std::string(param.fallback);
   return {};
+}
+
+// The secret comes from a file: an argument could be read by everybody on the machine.
+Result<Secret> secret_in_file(const std::string& path) {
+  std::ifstream file(path);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file || text.size() > 4096)
+    return fail(Code::usage, fmt::format("cannot read a client secret from {}", printable(path)));
+  return Secret(std::string(trim(text)));
+}
+
+// nullopt: no provider was named.
+Result<std::optional<OidcSettings>> oidc_settings_of(const LocalCall& call) {
+  std::optional<OidcSettings> none;
+  constexpr std::string_view kOthers[] = {"oidc_client_id", "oidc_client_secret_file", "oidc_ca"};
+  OidcSettings oidc;
+  oidc.issuer = text_of(call, "oidc_issuer");
+  if (oidc.issuer.empty()) {
+    for (const std::string_view other : kOthers)
+      if (!text_of(call, other).empty())
+        return fail(Code::usage, "a sign-in provider is named by --oidc-issuer",
+                    "exa serve --oidc-issuer https://… --oidc-client-id ID "
+                    "--oidc-client-secret-file FILE --public-url https://…");
+    return none;
+  }
+  oidc.client_id = text_of(call, "oidc_client_id");
+  if (const std::string path = text_of(call, "oidc_client_secret_file"); !path.empty()) {
+    EXA_ASSIGN(oidc.client_secret, secret_in_file(path));
+  }
+  oidc.groups_claim = text_of(call, "oidc_groups_claim");
+  oidc.public_url = text_of(call, "public_url");
+  oidc.ca.file = text_of(call, "oidc_ca");
+  EXA_ASSIGN(oidc.algorithms, parse_jws_algorithms(text_of(call, "oidc_algorithms")));
+  EXA_TRY(check_oidc_settings(oidc));
+  return std::optional(std::move(oidc));
 }
 
 Result<Settings> settings_of(const LocalCall& call) {
@@ -85,6 +124,8 @@ Result<Settings> settings_of(const LocalCall& call) {
     EXA_ASSIGN(const std::string secret, call.environment.read_file(file, kMostBytes));
     settings.webhook = WebhookTarget{url, Secret(std::string(trim(secret)))};
   }
+  EXA_ASSIGN(settings.oidc, oidc_settings_of(call));
+  settings.public_url = text_of(call, "public_url");
   if (settings.certificate.empty() != settings.key.empty()) {
     return fail(Code::usage, "a certificate and its key go together",
                 "exa serve --tls-cert FILE --tls-key FILE");
@@ -182,7 +223,32 @@ Route serve_row() {
                       .kind = Kind::duration,
                       .flag = "--drain",
                       .help = "how long requests may take to end when it is told to stop",
-                      .fallback = "30s"}},
+                      .fallback = "30s"},
+                     {.name = "public_url",
+                      .flag = "--public-url",
+                      .help = "https://HOST as browsers know this server"},
+                     {.name = "oidc_issuer",
+                      .flag = "--oidc-issuer",
+                      .help = "address of the OpenID Connect provider that people sign in at"},
+                     {.name = "oidc_client_id",
+                      .flag = "--oidc-client-id",
+                      .help = "what the provider calls this server"},
+                     {.name = "oidc_client_secret_file",
+                      .kind = Kind::path,
+                      .flag = "--oidc-client-secret-file",
+                      .help = "file with the secret that the provider gave this server"},
+                     {.name = "oidc_groups_claim",
+                      .flag = "--oidc-groups-claim",
+                      .help = "claim that names a person's groups",
+                      .fallback = "groups"},
+                     {.name = "oidc_algorithms",
+                      .flag = "--oidc-algorithms",
+                      .help = "signatures of ID tokens that are accepted",
+                      .fallback = "RS256,ES256,EdDSA"},
+                     {.name = "oidc_ca",
+                      .kind = Kind::path,
+                      .flag = "--oidc-ca",
+                      .help = "authority that the provider's certificate is from, in PEM"}},
           .examples = {"exa serve --listen 127.0.0.1:8480"}};
 }
 
@@ -212,7 +278,11 @@ Result<LocalText> serve(const LocalCall& call) {
   DiscoveryLoop discovery(exa.service, *log, metrics);
   std::optional<Webhook> webhook;
   if (settings.webhook) webhook.emplace(exa.service, *settings.webhook, *log, metrics);
-  Application application({exa.service, exa.router, std::ref(door), watch, *log, metrics});
+  std::optional<OidcClient> oidc;
+  if (settings.oidc) oidc.emplace(*settings.oidc, http_send, call.environment.clock);
+  SessionPages sessions(exa.service, oidc ? &*oidc : nullptr, settings.public_url);
+  Application application(
+      {exa.service, exa.router, std::ref(door), watch, sessions, *log, metrics});
   Server server(application,
                 {.listen = settings.listen,
                  .unix_socket = socket_in(settings.folder),

@@ -160,6 +160,8 @@ Outgoing Application::answer(const Incoming& incoming) {
     outgoing = ready();
   } else if (reads(incoming.method) && incoming.target == "/metrics") {
     outgoing = scraped();
+  } else if (auto page = parts_.sessions.answer(incoming, id)) {
+    outgoing = *std::move(page);
   } else if (const auto principal = parts_.authenticate(incoming); !principal) {
     outgoing = outgoing_of(reply_of(principal.error(), id));
   } else if (path_of(incoming.target) == kWatchPath && reads(incoming.method)) {

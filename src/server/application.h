@@ -8,6 +8,7 @@
 #include "server/exchange.h"
 #include "server/metrics.h"
 #include "server/reply_cache.h"
+#include "server/session_pages.h"
 #include "server/trace_context.h"
 #include "server/watch_hub.h"
 
@@ -23,6 +24,7 @@ class Application {
     Router& router;
     Authenticate authenticate;
     WatchHub& watch;
+    SessionPages& sessions;
     AccessLog& log;
     Metrics& metrics;
   };

@@ -115,6 +115,7 @@ Incoming incoming_of(http::request<http::string_body>& request) {
   incoming.authorization = text(http::field::authorization);
   incoming.cookie = text(http::field::cookie);
   incoming.origin = text(http::field::origin);
+  incoming.accept = text(http::field::accept);
   incoming.host = text(http::field::host);
   incoming.if_match = text(http::field::if_match);
   const auto named = [&](std::string_view name) {

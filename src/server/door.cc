@@ -2,9 +2,9 @@
 
 #include <unistd.h>
 
-#include "api/openapi.h"
 #include "audit/digest.h"
 #include "base/text.h"
+#include "server/cookies.h"
 #include "service/sign_in.h"
 
 namespace exa {
@@ -15,17 +15,6 @@ constexpr auto kRemembered = std::chrono::milliseconds(500);
 constexpr size_t kMostRemembered = 10'000;
 
 }  // namespace
-
-std::string cookie_named(std::string_view header, std::string_view name) {
-  while (!header.empty()) {
-    const size_t end = std::min(header.find(';'), header.size());
-    const std::string_view pair = trim(header.substr(0, end));
-    header.remove_prefix(std::min(end + 1, header.size()));
-    if (pair.size() > name.size() && pair.starts_with(name) && pair[name.size()] == '=')
-      return std::string(pair.substr(name.size() + 1));
-  }
-  return {};
-}
 
 std::optional<std::string> bearer_of(std::string_view authorization) {
   constexpr std::string_view kScheme = "bearer ";
@@ -44,7 +33,7 @@ Result<Door::Known> Door::operator()(const Incoming& incoming) {
       return fail(Code::unauthenticated, "a token is sent as Authorization: Bearer TOKEN");
     return with_credential(*token, true);
   }
-  const std::string session = cookie_named(incoming.cookie, kSessionCookie);
+  const std::string session = session_in(incoming.cookie, incoming.tls);
   if (session.empty()) return nobody;
   return with_credential(session, false);
 }

@@ -43,8 +43,6 @@ class Door {
       known_;  // by digest: the credential itself is not kept
 };
 
-// The value of a cookie; empty when it was not sent. Pure.
-std::string cookie_named(std::string_view header, std::string_view name);
 // The token of "Bearer …"; nullopt for another scheme or none. Pure.
 std::optional<std::string> bearer_of(std::string_view authorization);
 

@@ -25,6 +25,7 @@ struct Incoming {
   std::string last_event_id;
   std::string origin;
   std::string host;
+  std::string accept;
   std::string fetch_site;         // Sec-Fetch-Site: a browser's word on where a request came from
   std::string peer;               // "192.0.2.7:41234", "unix:1000"
   std::optional<uid_t> peer_uid;  // at the other end of the unix socket: the kernel's word
