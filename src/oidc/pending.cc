@@ -27,7 +27,7 @@ PendingSeal::PendingSeal(std::string_view client_secret, std::string_view issuer
   static_assert(crypto_pwhash_SALTBYTES <= sizeof(Hash));
   static_assert(crypto_aead_xchacha20poly1305_ietf_KEYBYTES == sizeof(key_));
   EXA_ASSERT(sodium_init() >= 0);
-  const Hash salt = sha256({"exa oidc pending 1\n", issuer, "\n", client_id});
+  const Hash salt = sha256({"pending-sign-in.v1\n", issuer, "\n", client_id});
   const int made =
       crypto_pwhash(key_.data(), key_.size(), client_secret.data(), client_secret.size(),
                     salt.data(), crypto_pwhash_OPSLIMIT_INTERACTIVE,
