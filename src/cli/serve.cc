@@ -290,6 +290,7 @@ Result<LocalText> serve(const LocalCall& call) {
                  .threads = static_cast<size_t>(settings.threads),
                  .drain_time = std::chrono::milliseconds(settings.drain.micros / 1000)});
   EXA_TRY(server.start());
+  door.start();
   watch.start();
   discovery.start();
   if (webhook) webhook->start();
@@ -311,6 +312,7 @@ Result<LocalText> serve(const LocalCall& call) {
   watch.stop();  // streams would never end by themselves
   server.stop();
   discovery.stop();
+  door.stop();
   if (webhook) webhook->stop();
   report(call, *log, "stopped", "Stopped.", {});
   return LocalText("");

@@ -59,9 +59,10 @@ class Application {
   ReplyCache cache_;
   RequestIds ids_;
   std::atomic<bool> draining_ = false;
-  std::mutex ready_mutex_;
-  std::string not_ready_;  // why; empty: ready
-  std::chrono::steady_clock::time_point looked_at_;
+  std::mutex looking_;
+  std::chrono::steady_clock::time_point looked_at_;  // by whoever holds looking_
+  std::mutex seen_;
+  std::string not_ready_ = "nobody looked yet";  // why; empty: ready
 };
 
 // A reply as it goes over the wire.

@@ -38,6 +38,31 @@ Result<Door::Known> Door::operator()(const Incoming& incoming) {
   return with_credential(session, false);
 }
 
+void Door::start() {
+  thread_ = std::thread([this] { write_down(); });
+}
+
+void Door::stop() {
+  {
+    const std::lock_guard lock(uses_mutex_);
+    stopping_ = true;
+  }
+  woken_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Door::write_down() {
+  std::unique_lock lock(uses_mutex_);
+  while (!stopping_) {
+    woken_.wait_for(lock, std::chrono::seconds(1), [this] { return stopping_; });
+    const std::vector<Use> uses = std::exchange(uses_, {});
+    lock.unlock();
+    // a use that could not be written is noted again a minute later
+    static_cast<void>(write_uses(service_, uses));
+    lock.lock();
+  }
+}
+
 Result<Door::Known> Door::over_socket(uid_t peer) const {
   if (peer == ::geteuid() || peer == 0) return owner_;
   return fail(Code::forbidden, "only the owner of the data folder may use its socket",
@@ -48,8 +73,12 @@ Result<Door::Known> Door::with_credential(const std::string& credential, bool is
   const std::string digest = sha256_hex(credential);
   if (Known principal = remembered(digest)) return principal;
   const uint64_t changes = service_.rights_changes();
-  auto principal = is_token ? authenticate_token(service_, credential, service_.now())
-                            : authenticate_session(service_, credential, service_.now());
+  const NoteUse later = [this](Use use) {
+    const std::lock_guard lock(uses_mutex_);
+    uses_.push_back(std::move(use));
+  };
+  auto principal = is_token ? authenticate_token(service_, credential, service_.now(), later)
+                            : authenticate_session(service_, credential, service_.now(), later);
   if (!principal) return fail(std::move(principal).error());
   auto known = std::make_shared<const Principal>(*std::move(principal));
   remember(digest, changes, known);

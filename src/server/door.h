@@ -3,11 +3,14 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <mutex>
+#include <thread>
 #include <unordered_map>
 
 #include "server/application.h"
 #include "service/service.h"
+#include "service/sign_in.h"
 
 namespace exa {
 
@@ -18,6 +21,10 @@ class Door {
   // `owner`: who comes over the unix socket with this process's own user id, or as root.
   Door(Service& service, Principal owner)
       : service_(service), owner_(std::make_shared<const Principal>(std::move(owner))) {}
+
+  ~Door() { stop(); }
+  void start();  // a thread that writes down, once a second, which credentials were used
+  void stop();
 
   // unauthenticated for credentials that are wrong; a principal without a kind for none at all (the
   // routes decide what nobody may do). Any thread.
@@ -36,11 +43,19 @@ class Door {
   Known remembered(const std::string& digest) const;  // null: not any more
   void remember(const std::string& digest, uint64_t changes, Known principal);
 
+  void write_down();
+
   Service& service_;
   Known owner_;
   mutable std::mutex mutex_;
   std::unordered_map<std::string, Remembered>
       known_;  // by digest: the credential itself is not kept
+
+  std::mutex uses_mutex_;
+  std::condition_variable woken_;
+  std::vector<Use> uses_;
+  bool stopping_ = false;
+  std::thread thread_;
 };
 
 // The token of "Bearer …"; nullopt for another scheme or none. Pure.

@@ -22,6 +22,11 @@ Failure nobody() {
 }
 
 // Before anybody is known, the change is done by whom it makes known.
+// Without the port: each connection has another.
+std::string address_of(const std::string& origin) {
+  return origin.substr(0, origin.rfind(':'));
+}
+
 Caller caller_for(const Principal& who, const std::string& origin, std::string action) {
   Caller caller;
   caller.principal = who;
@@ -165,21 +170,46 @@ Result<void> follow_groups(Transaction& tx, Deed& deed, const std::string& user,
 
 }  // namespace
 
+Result<void> write_uses(Service& service, const std::vector<Use>& uses) {
+  if (uses.empty()) return {};
+  return service.store().write([&](Transaction& tx) -> Result<void> {
+    for (const Use& use : uses) {
+      EXA_TRY(tx.change(use.of_session ? "UPDATE sign_in_session SET last_seen = $2 WHERE id = $1"
+                                       : "UPDATE access_token SET last_used = $2 WHERE id = $1",
+                        {use.id, use.at.micros}));
+    }
+    return {};
+  });
+}
+
+namespace {
+
+// For people, and for the end of idle sessions: that it could not be written is no reason to turn
+// anybody away.
+NoteUse at_once(Service& service) {
+  return [&service](Use use) { static_cast<void>(write_uses(service, {std::move(use)})); };
+}
+
+}  // namespace
+
 Result<Principal> authenticate_token(Service& service, std::string_view token, Time now) {
+  return authenticate_token(service, token, now, at_once(service));
+}
+
+Result<Principal> authenticate_session(Service& service, std::string_view session_id, Time now) {
+  return authenticate_session(service, session_id, now, at_once(service));
+}
+
+Result<Principal> authenticate_token(Service& service, std::string_view token, Time now,
+                                     const NoteUse& note) {
   if (!is_token(token)) return nobody();
   const std::string hash = hash_of_secret(token);
   EXA_ASSIGN(auto found,
              read_value<std::optional<FoundToken>>(
                  service.store(), [&](Transaction& tx) { return find_token(tx, hash, now); }));
   if (!found) return nobody();
-  if (!found->last_used || now - *found->last_used >= kUsedEvery) {
-    // for people; that it could not be written is no reason to turn anybody away
-    [[maybe_unused]] const auto kept = service.store().write([&](Transaction& tx) -> Result<void> {
-      EXA_TRY(tx.change("UPDATE access_token SET last_used = $2 WHERE id = $1",
-                        {found->principal.token, now.micros}));
-      return {};
-    });
-  }
+  if (!found->last_used || now - *found->last_used >= kUsedEvery)
+    note({false, found->principal.token, now});
   return std::move(found->principal);
 }
 
@@ -246,7 +276,8 @@ Result<Session> sign_in(Service& service, const SignIn& what) {
   return open_session(service, *known.user, what.origin, what.old_session);
 }
 
-Result<Principal> authenticate_session(Service& service, std::string_view session_id, Time now) {
+Result<Principal> authenticate_session(Service& service, std::string_view session_id, Time now,
+                                       const NoteUse& note) {
   if (session_id.empty()) return nobody();
   const std::string hash = hash_of_secret(session_id);
   struct Seen {
@@ -268,14 +299,7 @@ Result<Principal> authenticate_session(Service& service, std::string_view sessio
         return read;
       }));
   if (!seen.user) return nobody();
-  if (now - seen.last_seen >= kUsedEvery) {
-    // a session that cannot be kept alive ends early, which is the safe side
-    [[maybe_unused]] const auto kept = service.store().write([&](Transaction& tx) -> Result<void> {
-      EXA_TRY(tx.change("UPDATE sign_in_session SET last_seen = $2 WHERE id = $1",
-                        {seen.id, now.micros}));
-      return {};
-    });
-  }
+  if (now - seen.last_seen >= kUsedEvery) note({true, seen.id, now});
   return *seen.user;
 }
 
@@ -318,7 +342,7 @@ Result<SecretText> make_setup_code(Service& service, const Caller& caller) {
 Result<Answer> complete_setup(Service& service, const Caller& caller, std::string_view code,
                               const std::string& user, const std::string& password) {
   AttemptLimiter& attempts = service.sign_in_attempts();
-  EXA_TRY(attempts.admit("(setup)", caller.origin, service.now()));
+  EXA_TRY(attempts.admit("(setup)", address_of(caller.origin), service.now()));
   if (!is_account_name(user)) {
     Problem problem = bad_account_name();
     problem.where = "/user";
@@ -358,7 +382,7 @@ Result<Answer> complete_setup(Service& service, const Caller& caller, std::strin
     return done;
   });
   if (!answer && answer.error().code == Code::unauthenticated)
-    attempts.failed("(setup)", caller.origin, service.now());
+    attempts.failed("(setup)", address_of(caller.origin), service.now());
   return answer;
 }
 

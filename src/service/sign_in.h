@@ -6,6 +6,7 @@
 // a minute by a name or an address. Thread-safe as the service is.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,9 +17,21 @@
 
 namespace exa {
 
-// Rights are read at each call, so what was revoked or taken away holds from then on. Writes at
-// most once a minute that the token was used.
-Result<Principal> authenticate_token(Service& service, std::string_view token, Time now);
+// That a token or a session was used, worth writing down at most once a minute. Who signs in must
+// not wait for those who write, so a server collects these and writes them later.
+struct Use {
+  bool of_session = false;  // else of a token
+  std::string id;
+  Time at;
+};
+using NoteUse = std::function<void(Use)>;
+Result<void> write_uses(Service& service, const std::vector<Use>& uses);
+
+// Rights are read at each call, so what was revoked or taken away holds from then on.
+Result<Principal> authenticate_token(Service& service, std::string_view token, Time now,
+                                     const NoteUse& note);
+Result<Principal> authenticate_token(Service& service, std::string_view token,
+                                     Time now);  // writes the use at once
 
 inline constexpr Duration kSessionIdle = minutes(30);
 inline constexpr Duration kSessionLongest = hours(12);
@@ -41,6 +54,8 @@ Result<Session> sign_in(Service& service, const SignIn& what);
 Result<Session> open_session(Service& service, const Principal& user, const std::string& origin,
                              const std::string& old_session);
 
+Result<Principal> authenticate_session(Service& service, std::string_view session_id, Time now,
+                                       const NoteUse& note);
 Result<Principal> authenticate_session(Service& service, std::string_view session_id, Time now);
 // Ending what has ended is no error.
 Result<void> sign_out(Service& service, std::string_view session_id, const std::string& origin);

@@ -13,6 +13,8 @@ constexpr int kMostTries = 20;
 }  // namespace
 
 struct GroupCommit::Waiting {
+  Waiting(const Work& given, const Committed& after) : work(given), committed(after) {}
+
   const Work& work;
   const Committed& committed;
   Result<void> outcome{};
@@ -29,9 +31,11 @@ struct GroupCommit::Waiting {
     condition.wait(lock, [this] { return woken; });
   }
   void wake() {
-    const std::lock_guard lock(mutex);  // held while notifying: the waiter is gone right after
-    woken = true;
-    condition.notify_one();
+    {
+      const std::lock_guard lock(mutex);
+      woken = true;
+    }
+    condition.notify_one();  // without the lock, which the woken would only wait for again
   }
 
   // Whether the work's changes are to be kept.
@@ -53,21 +57,22 @@ struct GroupCommit::Waiting {
 };
 
 Result<void> GroupCommit::write(const Work& work, const Committed& committed) {
-  Waiting self{work, committed};
+  // shared, so that whoever wakes it may still touch it when it has gone on
+  const auto self = std::make_shared<Waiting>(work, committed);
   {
     std::unique_lock lock(mutex_);
-    queue_.push_back(&self);
+    queue_.push_back(self);
     const bool follow = std::exchange(led_, true);
     lock.unlock();
-    if (follow) self.wait();
+    if (follow) self->wait();
   }
-  if (!self.answered) {
+  if (!self->answered) {
     Batch batch = take_batch();
     run(batch);
-    hand_over(batch, &self);
+    hand_over(batch, self.get());
   }
-  if (self.thrown) std::rethrow_exception(self.thrown);
-  return std::move(self.outcome);
+  if (self->thrown) std::rethrow_exception(self->thrown);
+  return std::move(self->outcome);
 }
 
 GroupCommit::Batch GroupCommit::take_batch() {
@@ -79,23 +84,28 @@ GroupCommit::Batch GroupCommit::take_batch() {
   return batch;
 }
 
+// The next leader first: it works while the others are woken.
 void GroupCommit::hand_over(const Batch& batch, const Waiting* leader) {
-  const std::lock_guard lock(mutex_);
-  for (Waiting* waiting : batch) {
-    if (waiting == leader) continue;
-    waiting->answered = true;
-    waiting->wake();  // it may be gone from here on
+  std::shared_ptr<Waiting> next;
+  {
+    const std::lock_guard lock(mutex_);
+    if (queue_.empty())
+      led_ = false;
+    else
+      next = queue_.front();
   }
-  if (queue_.empty())
-    led_ = false;
-  else
-    queue_.front()->wake();
+  if (next) next->wake();
+  for (const auto& waiting : batch) {
+    if (waiting.get() == leader) continue;
+    waiting->answered = true;
+    waiting->wake();
+  }
 }
 
 void GroupCommit::run(Batch& batch) {
   for (int tries = 1; !run_once(batch); ++tries) {
     if (tries < kMostTries) continue;
-    for (Waiting* waiting : batch)
+    for (const auto& waiting : batch)
       waiting->fail_with(
           {Code::store_locked, "other writers were faster again and again", {}, "", {}});
     return;
@@ -104,7 +114,7 @@ void GroupCommit::run(Batch& batch) {
 
 bool GroupCommit::run_once(Batch& batch) {
   const auto fail_all = [&](const Error& error) {
-    for (Waiting* waiting : batch) waiting->fail_with(error);
+    for (const auto& waiting : batch) waiting->fail_with(error);
   };
   const Result<Transaction*> begun = writer_.begin();
   if (!begun) {
@@ -115,7 +125,7 @@ bool GroupCommit::run_once(Batch& batch) {
   const bool alone = batch.size() == 1;
   bool keep = false;
   Result<void> whole;
-  for (Waiting* waiting : batch) {
+  for (const auto& waiting : batch) {
     if (!alone) whole = transaction.change("SAVEPOINT one").map([](int64_t) {});
     if (!whole) break;
     const bool done = waiting->run(transaction);
@@ -134,7 +144,7 @@ bool GroupCommit::run_once(Batch& batch) {
   if (lost || !whole || !keep) writer_.roll_back();
   const bool committed = !lost && whole && keep;
   if (committed) {
-    for (Waiting* waiting : batch) {
+    for (const auto& waiting : batch) {
       if (waiting->succeeded()) waiting->committed(transaction);
     }
   }

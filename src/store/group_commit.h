@@ -3,6 +3,7 @@
 // disk. A disk that syncs 1,500 times a second then bounds batches, not changes.
 #pragma once
 
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -31,7 +32,7 @@ class GroupCommit {
 
  private:
   struct Waiting;
-  using Batch = std::vector<Waiting*>;
+  using Batch = std::vector<std::shared_ptr<Waiting>>;
 
   Batch take_batch();
   void run(Batch& batch);
@@ -40,7 +41,7 @@ class GroupCommit {
 
   Writer& writer_;
   std::mutex mutex_;
-  std::vector<Waiting*> queue_;  // the leader first, until it took its batch
+  Batch queue_;  // the leader first, until it took its batch
   bool led_ = false;
 };
 
