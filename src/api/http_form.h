@@ -12,6 +12,9 @@ namespace exa {
 inline constexpr std::string_view kExitCodeHeader = "exa-exit-code";
 inline constexpr std::string_view kNoticeHeader = "exa-notice";  // percent-encoded, one a header
 inline constexpr std::string_view kIdempotencyHeader = "idempotency-key";
+// From the command line: it means whatever is there, or nothing, as it does in-process. If-Match: *
+// would ask for something to be there.
+inline constexpr std::string_view kAnyStateHeader = "exa-any-state";
 inline constexpr std::string_view kRequestIdHeader = "x-request-id";
 
 struct Target {

@@ -9,12 +9,6 @@
 namespace exa {
 namespace {
 
-std::string value_of(const Invocation& invocation, std::string_view name) {
-  for (const auto& [param, text] : invocation.values)
-    if (param->name == name) return text;
-  return {};
-}
-
 // A store in a folder has its files there; a server's are in the data folder.
 Result<std::filesystem::path> files_of(const std::string& store, const LocalCall& call) {
   const Where where{call.invocation.globals.where.data_folder, store, ""};
@@ -53,11 +47,15 @@ Route admin_copy_row() {
 }
 
 Result<LocalText> admin_copy(const LocalCall& call) {
-  const std::string from = value_of(call.invocation, "from");
-  const std::string to = value_of(call.invocation, "to");
+  const std::string from = value_of(call, "from");
+  const std::string to = value_of(call, "to");
   std::vector<Problem> problems;
   if (auto problem = problem_of_store_argument("--from", from)) problems.push_back(*problem);
   if (auto problem = problem_of_store_argument("--to", to)) problems.push_back(*problem);
+  for (const auto& [flag, store] : {std::pair("--from", from), std::pair("--to", to)}) {
+    if (store.starts_with("sqlite:") || store.starts_with("postgres")) continue;
+    problems.push_back({flag, "begins with sqlite: or postgresql://", ""});
+  }
   if (!problems.empty()) return fail(invalid("exa admin copy", std::move(problems)));
   EXA_ASSIGN(const auto from_files, files_of(from, call));
   EXA_ASSIGN(const auto to_files, files_of(to, call));
@@ -85,7 +83,7 @@ Route restore_row() {
 }
 
 Result<LocalText> restore(const LocalCall& call) {
-  const std::string folder = value_of(call.invocation, "folder");
+  const std::string folder = value_of(call, "folder");
   const Where& where = call.invocation.globals.where;
   const EnvironmentLookup variable = lookup_in(call.environment);
   if (!std::filesystem::exists(std::filesystem::path(folder) / "exa.db")) {

@@ -45,6 +45,8 @@ Result<RemoteServer> Connector::remote(const std::string& url) const {
   RemoteServer server;
   server.url = url.ends_with('/') ? url.substr(0, url.size() - 1) : url;
   server.ca.file = set_or_empty(environment_, "EXA_CA_FILE");
+  EXA_ASSIGN(auto login, saved_login(environment_));
+  if (login && login->url == server.url) server = *std::move(login);
   if (const std::string file = set_or_empty(environment_, "EXA_TOKEN_FILE"); !file.empty()) {
     constexpr size_t kMostBytes = 4096;
     EXA_ASSIGN(const std::string token, environment_.read_file(file, kMostBytes));

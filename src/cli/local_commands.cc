@@ -19,13 +19,6 @@
 namespace exa {
 namespace {
 
-std::string value_of(const Invocation& invocation, std::string_view name) {
-  for (const auto& [param, text] : invocation.values) {
-    if (param->name == name) return text;
-  }
-  return {};
-}
-
 Result<std::string> in_format(const LocalCall& call, const json::value& body) {
   Reply reply;
   reply.body = to_pretty_text(body);
@@ -41,7 +34,7 @@ bool wants_prose(const LocalCall& call) {
 }
 
 Result<LocalText> completion(const LocalCall& call) {
-  auto script = completion_script(value_of(call.invocation, "shell"));
+  auto script = completion_script(value_of(call, "shell"));
   if (!script) {
     return fail(invalid("exa completion", {{"SHELL", "is not one of bash, zsh, fish", ""}}));
   }
@@ -110,7 +103,7 @@ Error unknown_code(const std::string& typed) {
 
 // `exa help error`, `exa help error CODE`: the codes are an interface, in any case of letters.
 Result<LocalText> help_error(const LocalCall& call) {
-  const std::string typed = value_of(call.invocation, "code");
+  const std::string typed = value_of(call, "code");
   if (typed.empty()) {
     json::array items;
     for (const CodeInfo& code : all_codes()) items.emplace_back(code_json(code));
@@ -198,6 +191,14 @@ std::vector<Route> rows() {
 }
 
 }  // namespace
+
+std::string value_of(const LocalCall& call, std::string_view name) {
+  for (const auto& [param, text] : call.invocation.values)
+    if (param->name == name) return text;
+  for (const Param& param : call.invocation.route->params)
+    if (param.name == name) return std::string(param.fallback);
+  return {};
+}
 
 std::span<const Route> local_routes() {
   static const std::vector<Route> table = rows();

@@ -14,9 +14,13 @@ struct LocalCall {
   const Environment& environment;
 };
 
+// What was typed for a parameter; else its default, else "".
+std::string value_of(const LocalCall& call, std::string_view name);
+
 // The text for standard output, in the format the invocation asks for, and how the command ends.
 struct LocalText {
-  LocalText(std::string given = {}, int code = 0)  // NOLINT(google-explicit-constructor): most are texts
+  LocalText(std::string given = {},
+            int code = 0)  // NOLINT(google-explicit-constructor): most are texts
       : text(std::move(given)), exit_code(code) {}
   std::string text;
   int exit_code;

@@ -17,12 +17,6 @@ namespace {
 
 constexpr size_t kMostBytes = size_t{64} << 10;
 
-std::string value_of(const LocalCall& call, std::string_view name) {
-  for (const auto& [param, text] : call.invocation.values)
-    if (param->name == name) return text;
-  return {};
-}
-
 Failure unwritable(const std::filesystem::path& file) {
   return fail(Code::store_unwritable,
               fmt::format("cannot write {}: {}", file.string(), std::strerror(errno)));
@@ -132,7 +126,8 @@ Result<LocalText> login(const LocalCall& call) {
   EXA_ASSIGN(const std::string token,
              call.environment.read_file(value_of(call, "token_file"), kMostBytes));
   server.token = Secret(std::string(trim(token)));
-  server.ca.file = value_of(call, "ca_file");
+  if (const std::string ca = value_of(call, "ca_file"); !ca.empty())
+    server.ca.file = (std::filesystem::path(call.environment.working_folder()) / ca).string();
   const Reply reply = send_to(server)(build_request(*find_route("auth.status"), {}));
   if (reply.status >= 400) return fail(error_of(reply));
   EXA_ASSIGN(const json::value who, parse_json(reply.body, "reply"));

@@ -37,11 +37,10 @@ HttpRequest http_request_of(const Request& request, const RemoteServer& server) 
   http.headers.emplace_back("Expect", "");
   if (!request.idempotency_key.empty())
     http.headers.emplace_back(kIdempotencyHeader, request.idempotency_key);
-  // A person at a command line means what is there now; who wants more care says which state.
-  if (const auto matched = match_route(routes(), request.method, request.path);
-      matched && matched->route->if_match) {
-    http.headers.emplace_back("If-Match", request.if_match.empty() ? "*" : request.if_match);
-  }
+  if (request.if_match.empty())
+    http.headers.emplace_back(kAnyStateHeader, "1");
+  else
+    http.headers.emplace_back("If-Match", request.if_match);
   http.bearer = server.token;
   http.unix_socket = server.unix_socket;
   http.ca = server.ca;

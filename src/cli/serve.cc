@@ -59,14 +59,6 @@ struct Settings {
   std::string public_url;
 };
 
-std::string text_of(const LocalCall& call, std::string_view name) {
-  for (const auto& [param, text] : call.invocation.values)
-    if (param->name == name) return text;
-  for (const Param& param : call.invocation.route->params)
-    if (param.name == name) return std::string(param.fallback);
-  return {};
-}
-
 // The secret comes from a file: an argument could be read by everybody on the machine.
 Result<Secret> secret_in_file(const std::string& path) {
   std::ifstream file(path);
@@ -81,23 +73,23 @@ Result<std::optional<OidcSettings>> oidc_settings_of(const LocalCall& call) {
   std::optional<OidcSettings> none;
   constexpr std::string_view kOthers[] = {"oidc_client_id", "oidc_client_secret_file", "oidc_ca"};
   OidcSettings oidc;
-  oidc.issuer = text_of(call, "oidc_issuer");
+  oidc.issuer = value_of(call, "oidc_issuer");
   if (oidc.issuer.empty()) {
     for (const std::string_view other : kOthers)
-      if (!text_of(call, other).empty())
+      if (!value_of(call, other).empty())
         return fail(Code::usage, "a sign-in provider is named by --oidc-issuer",
                     "exa serve --oidc-issuer https://… --oidc-client-id ID "
                     "--oidc-client-secret-file FILE --public-url https://…");
     return none;
   }
-  oidc.client_id = text_of(call, "oidc_client_id");
-  if (const std::string path = text_of(call, "oidc_client_secret_file"); !path.empty()) {
+  oidc.client_id = value_of(call, "oidc_client_id");
+  if (const std::string path = value_of(call, "oidc_client_secret_file"); !path.empty()) {
     EXA_ASSIGN(oidc.client_secret, secret_in_file(path));
   }
-  oidc.groups_claim = text_of(call, "oidc_groups_claim");
-  oidc.public_url = text_of(call, "public_url");
-  oidc.ca.file = text_of(call, "oidc_ca");
-  EXA_ASSIGN(oidc.algorithms, parse_jws_algorithms(text_of(call, "oidc_algorithms")));
+  oidc.groups_claim = value_of(call, "oidc_groups_claim");
+  oidc.public_url = value_of(call, "public_url");
+  oidc.ca.file = value_of(call, "oidc_ca");
+  EXA_ASSIGN(oidc.algorithms, parse_jws_algorithms(value_of(call, "oidc_algorithms")));
   EXA_TRY(check_oidc_settings(oidc));
   return std::optional(std::move(oidc));
 }
@@ -107,16 +99,16 @@ Result<Settings> settings_of(const LocalCall& call) {
   const Where& where = call.invocation.globals.where;
   EXA_ASSIGN(settings.folder, folder_of(where, lookup_in(call.environment)));
   settings.store = store_named(where.store, lookup_in(call.environment));
-  if (const std::string listen = text_of(call, "listen"); listen != "none") {
+  if (const std::string listen = value_of(call, "listen"); listen != "none") {
     EXA_ASSIGN(settings.listen, parse_listen_address(listen));
   }
-  settings.certificate = text_of(call, "tls_cert");
-  settings.key = text_of(call, "tls_key");
-  settings.access_log = text_of(call, "access_log");
-  EXA_ASSIGN(settings.threads, parse_count(text_of(call, "threads"), "--threads"));
-  EXA_ASSIGN(settings.drain, parse_duration(text_of(call, "drain")));
-  if (const std::string url = text_of(call, "webhook"); !url.empty()) {
-    const std::string file = text_of(call, "webhook_secret_file");
+  settings.certificate = value_of(call, "tls_cert");
+  settings.key = value_of(call, "tls_key");
+  settings.access_log = value_of(call, "access_log");
+  EXA_ASSIGN(settings.threads, parse_count(value_of(call, "threads"), "--threads"));
+  EXA_ASSIGN(settings.drain, parse_duration(value_of(call, "drain")));
+  if (const std::string url = value_of(call, "webhook"); !url.empty()) {
+    const std::string file = value_of(call, "webhook_secret_file");
     if (file.empty())
       return fail(Code::usage, "what a webhook is sent must be signed",
                   "--webhook-secret-file FILE");
@@ -125,7 +117,7 @@ Result<Settings> settings_of(const LocalCall& call) {
     settings.webhook = WebhookTarget{url, Secret(std::string(trim(secret)))};
   }
   EXA_ASSIGN(settings.oidc, oidc_settings_of(call));
-  settings.public_url = text_of(call, "public_url");
+  settings.public_url = value_of(call, "public_url");
   if (settings.certificate.empty() != settings.key.empty()) {
     return fail(Code::usage, "a certificate and its key go together",
                 "exa serve --tls-cert FILE --tls-key FILE");

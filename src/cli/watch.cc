@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "api/router.h"
+#include "base/quantity.h"
 #include "base/text.h"
 #include "cli/connect.h"
 
@@ -13,12 +14,6 @@ namespace exa {
 namespace {
 
 constexpr auto kLook = std::chrono::seconds(1);
-
-std::string value_of(const LocalCall& call, std::string_view name) {
-  for (const auto& [param, text] : call.invocation.values)
-    if (param->name == name) return text;
-  return {};
-}
 
 std::string line_of(const json::value& event, Format format) {
   if (format != Format::table && format != Format::wide) return to_text(event) + "\n";
@@ -67,7 +62,9 @@ Result<LocalText> watch(const LocalCall& call) {
   if (const std::string since = value_of(call, "since"); !since.empty()) args["since"] = since;
   const std::string wanted = value_of(call, "count");
   int64_t left = INT64_MAX;
-  if (!wanted.empty()) std::from_chars(wanted.data(), wanted.data() + wanted.size(), left);
+  if (!wanted.empty()) {
+    EXA_ASSIGN(left, parse_count(wanted, "--count"));
+  }
   while (left > 0) {
     const Reply reply = send(build_request(events, args));
     if (reply.status >= 400) return fail(error_of(reply));

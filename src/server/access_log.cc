@@ -46,7 +46,7 @@ Result<void> AccessLog::start() {
     auto logger = std::make_shared<spdlog::async_logger>(
         "access", std::move(sink), pool, spdlog::async_overflow_policy::overrun_oldest);
     logger->set_pattern("%v");
-    logger->flush_on(where_ == "-" ? spdlog::level::info : spdlog::level::warn);
+    logger->flush_on(spdlog::level::info);  // on the log's own thread: whoever looks sees it
     if (logger_) logger_->flush();
     logger_ = std::move(logger);
     pool_ = std::move(pool);

@@ -6,6 +6,7 @@
 #include "api/call.h"
 #include "api/http_form.h"
 #include "api/openapi.h"
+#include "base/text.h"
 #include "server/gauges.h"
 #include "service/service.h"
 
@@ -41,7 +42,21 @@ std::string rights_key(const Principal& principal) {
 }
 
 bool is_json(std::string_view content_type) {
-  return content_type == "application/json" || content_type.starts_with("application/json;");
+  return lower(trim(content_type.substr(0, content_type.find(';')))) == "application/json";
+}
+
+// What Allow says of a path; empty where nothing is.
+std::string allowed_methods(std::string_view path) {
+  constexpr std::string_view kPages[] = {"/healthz",      "/readyz", "/metrics",
+                                         "/openapi.json", "/api",    kWatchPath};
+  if (std::ranges::find(kPages, path) != std::end(kPages)) return "GET, HEAD";
+  std::vector<std::string_view> names;
+  for (const Method method : {Method::get, Method::put, Method::post, Method::del}) {
+    if (!match_route(routes(), method, path)) continue;
+    names.push_back(name(method));
+    if (method == Method::get) names.emplace_back("HEAD");
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 int64_t parse_count_or(std::string_view text, int64_t otherwise) {
@@ -191,11 +206,14 @@ Outgoing Application::from_router(const Incoming& incoming, const std::string& i
   if (!target) return refuse(400, Code::invalid_input, target.error().message);
   // HEAD is GET without a body, which the connection leaves out.
   const auto method = find_method(incoming.method == "HEAD" ? "GET" : incoming.method);
-  if (!method) {
-    Outgoing refusal = refuse(405, Code::usage, fmt::format("{} is not served", incoming.method));
-    refusal.headers.emplace_back("allow", "GET, HEAD, POST, PUT, DELETE");
+  const std::string allowed = allowed_methods(target->path);
+  if (!allowed.empty() && (!method || allowed.find(name(*method)) == std::string::npos)) {
+    Outgoing refusal = refuse(405, Code::method_not_allowed,
+                              fmt::format("{} does not take {}", target->path, incoming.method));
+    refusal.headers.emplace_back("allow", allowed);
     return refusal;
   }
+  if (!method) return refuse(404, Code::not_found, "there is nothing at this path");
   if (const auto why = cross_site(incoming)) return refuse(403, Code::forbidden, *why);
   if (!incoming.body.empty() && !is_json(incoming.content_type))
     return refuse(415, Code::invalid_input, "a body must be sent as application/json");
@@ -207,7 +225,7 @@ Outgoing Application::from_router(const Incoming& incoming, const std::string& i
   request.body = incoming.body;
   request.idempotency_key = incoming.idempotency_key;
   request.if_match = incoming.if_match;
-  request.requires_match = true;
+  request.requires_match = !incoming.any_state;
   request.principal = principal;
   request.origin = incoming.peer;
   request.request_id = id;
@@ -221,9 +239,6 @@ Outgoing Application::from_router(const Incoming& incoming, const std::string& i
   if (outgoing.status == 429) outgoing.headers.emplace_back("retry-after", "60");
   if (matched) {
     outgoing.route = matched->route->id;
-  } else if (outgoing.status == 405) {
-    outgoing.headers.emplace_back("allow",
-                                  fmt::format("{}", fmt::join(matched.error().alternatives, ", ")));
   }
   if (keep && outgoing.status == 200) {
     cache_.keep(rights_key(principal), incoming.target, changes, std::chrono::steady_clock::now(),

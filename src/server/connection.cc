@@ -122,6 +122,7 @@ Incoming incoming_of(http::request<http::string_body>& request) {
     return std::string(request[beast::string_view(name.data(), name.size())]);
   };
   incoming.idempotency_key = named(kIdempotencyHeader);
+  incoming.any_state = !named(kAnyStateHeader).empty();
   incoming.traceparent = named("traceparent");
   incoming.last_event_id = named("last-event-id");
   incoming.fetch_site = named("sec-fetch-site");
@@ -323,7 +324,10 @@ class HttpConnection final : public Connection,
   // A reader that goes away is noticed by the read that then fails.
   void watch_for_end() {
     stream_.async_read_some(buffer_.prepare(512), [self = self()](beast::error_code error, size_t) {
-      if (error) return self->sink_->end();
+      if (error) {
+        if (self->sink_) self->sink_->end();  // none: this end has closed already
+        return;
+      }
       self->watch_for_end();  // what a client sends after its request is nothing to us
     });
   }

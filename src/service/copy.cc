@@ -125,7 +125,10 @@ class Files {
       EXA_ASSIGN(const bool kept, same_log_is_there(*key));
       if (kept) return {};
     }
-    fs::create_directories(to_, error);
+    if (!fs::is_directory(to_, error)) {
+      fs::create_directories(to_, error);
+      fs::permissions(to_, fs::perms::owner_all, error);  // it holds a key, and everything
+    }
     for (const std::string_view name : {kKey, kPublicKey, kCheckpoint}) {
       if (!fs::exists(to_ / name, error)) continue;
       return fail(Code::conflict,

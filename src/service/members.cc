@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/json_or_null.h"
 #include "base/text.h"
 #include "hardware/family.h"
 #include "service/account_rows.h"
@@ -34,10 +35,6 @@ std::optional<int64_t> limit_in(const json::object& spec, std::string_view famil
   const json::value* limit = row == nullptr ? nullptr : find(*row, which);
   if (limit == nullptr || !limit->is_int64()) return std::nullopt;
   return limit->get_int64();
-}
-
-json::value number_or_null(const std::optional<int64_t>& number) {
-  return number ? json::value(*number) : json::value(nullptr);
 }
 
 Result<std::map<std::string, int64_t>> held_by(Transaction& tx, const std::string& project,
