@@ -345,7 +345,8 @@ Result<HttpReply> HttpClient::send(const HttpRequest& request) {
   for (const auto& [name, value] : request.headers) headers.add(name + ": " + value);
   if (!request.bearer.empty()) headers.add("Authorization: Bearer " + request.bearer.reveal());
   curl.easy_setopt(handle, CURLOPT_HTTPHEADER, headers.head());
-  if (request.method != "GET") curl.easy_setopt(handle, CURLOPT_CUSTOMREQUEST, request.method.c_str());
+  if (request.method != "GET")
+    curl.easy_setopt(handle, CURLOPT_CUSTOMREQUEST, request.method.c_str());
   if (!request.body.empty()) {
     curl.easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE,
                      static_cast<curl_off_t>(request.body.size()));

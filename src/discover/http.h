@@ -1,5 +1,6 @@
-// HTTP requests over libcurl: of probes, and of the command line to a server. The library and its thirty dependencies are loaded at the
-// first request, so that a command which asks no server does not pay for them.
+// HTTP requests over libcurl: of probes, and of the command line to a server. The library and its
+// thirty dependencies are loaded at the first request, so that a command which asks no server does
+// not pay for them.
 //
 // No redirects are followed, only http and https are spoken, certificates are always checked.
 #pragma once
