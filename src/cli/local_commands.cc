@@ -14,6 +14,7 @@
 #include "cli/man.h"
 #include "cli/output.h"
 #include "cli/serve.h"
+#include "cli/serve_settings.h"
 #include "cli/watch.h"
 
 namespace exa {

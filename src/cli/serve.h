@@ -5,7 +5,6 @@
 
 namespace exa {
 
-Route serve_row();
 // Ends with SIGTERM or SIGINT, after requests that had begun; SIGHUP reads certificates again and
 // opens the access log anew.
 Result<LocalText> serve(const LocalCall& call);

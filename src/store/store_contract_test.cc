@@ -15,8 +15,6 @@ using testing::HasSubstr;
 class StoreContract : public testing::TestWithParam<Backend> {
  protected:
   void SetUp() override {
-    if (GetParam() == Backend::postgres && test_postgres().empty())
-      GTEST_SKIP() << "no PostgreSQL here: tests/with_postgres runs one";
     place = std::make_unique<PlaceForStores>(GetParam());
     store = place->open();
   }
@@ -52,7 +50,7 @@ class StoreContract : public testing::TestWithParam<Backend> {
   std::unique_ptr<Store> store;
 };
 
-INSTANTIATE_TEST_SUITE_P(On, StoreContract, testing::Values(Backend::sqlite, Backend::postgres),
+INSTANTIATE_TEST_SUITE_P(On, StoreContract, testing::ValuesIn(backends_here()),
                          [](const auto& one) {
                            return one.param == Backend::sqlite ? "Sqlite" : "Postgres";
                          });

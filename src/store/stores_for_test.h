@@ -24,6 +24,12 @@ inline std::string test_postgres() {
   return url == nullptr ? "" : url;
 }
 
+// Those that a test can have here: PostgreSQL only under tests/with_postgres, which make test runs.
+inline std::vector<Backend> backends_here() {
+  if (test_postgres().empty()) return {Backend::sqlite};
+  return {Backend::sqlite, Backend::postgres};
+}
+
 // A place for stores: any number may be opened on it. Gone with it.
 class PlaceForStores {
  public:
