@@ -168,6 +168,8 @@ Result<void> AuditTrail::append_recovery(Transaction& tx, AuditEntry entry) {
   EXA_ASSIGN(const auto checkpoint, stored_checkpoint());
   entry.details["entries_found"] = static_cast<int64_t>(rebuilt.size);
   entry.details["checkpoint_before"] = checkpoint ? json::value(*checkpoint) : json::value(nullptr);
+  // What the last checkpoint covers is of the log that this entry ends: it may be the longer one.
+  verified_.reset();
   state.frontier = std::move(rebuilt);
   return append_to(tx, std::move(state), std::move(entry));
 }
