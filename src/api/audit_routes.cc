@@ -34,7 +34,8 @@ Result<Reply> list(Service& service, const Call& call) {
 Result<Reply> verify(Service& service, const Call& call) {
   return reply_of(
       verify_audit(service, {text_if_given(call, "bundle"), text_if_given(call, "public_key"),
-                             text_if_given(call, "checkpoint")}));
+                             text_if_given(call, "checkpoint")},
+                   *call.caller.progress));
 }
 
 Result<Reply> recover(Service& service, const Call& call) {
@@ -114,6 +115,7 @@ std::vector<Route> audit_routes() {
                    .help = "a checkpoint kept elsewhere, whose history must be contained"}},
        .handler = verify,
        .reply = "AuditVerdict",
+       .is_long = true,
        .examples = {"exa audit verify"}},
       {.id = "audit.recover",
        .method = Method::post,

@@ -306,6 +306,7 @@ Result<Call> make_call(const Matched& matched, const Request& request) {
                     std::make_move_iterator(own.end()));
   }
   call.caller.dry_run = call.flag("dry_run");
+  call.caller.progress = request.progress;
   if (!problems.empty()) {
     return fail(invalid(route.command.empty() ? route.id : fmt::format("exa {}", route.command),
                         std::move(problems)));

@@ -163,7 +163,7 @@ Result<Reply> discover(Service& service, const Call& call) {
 }
 
 Result<Reply> capture(Service& service, const Call& call) {
-  return reply_of(capture_cluster(service, call.text("name")));
+  return reply_of(capture_cluster(service, call.caller, call.text("name")));
 }
 
 Result<Reply> remove(Service& service, const Call& call) {
@@ -270,6 +270,7 @@ std::vector<Route> cluster_routes() {
                   dry_run_param()},
        .handler = discover,
        .reply = "DiscoveredCluster",
+       .is_long = true,
        .examples = {"exa cluster discover here"}},
       {.id = "cluster.capture",
        .path = "/api/v1/clusters/{name}/capture",

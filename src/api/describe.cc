@@ -48,6 +48,10 @@ bool rests_on_the_log(const Route& route) {
   return changes(route) || route.action.starts_with("audit:");
 }
 
+bool is_long(const Route& route) {
+  return route.is_long;
+}
+
 bool as_the_row_says(const Route&) {
   return false;
 }
@@ -87,8 +91,8 @@ constexpr When kWhen[] = {
     {Code::audit_broken, rests_on_the_log},
     {Code::unreachable, never},  // of whoever asks
     {Code::fail_on, never},      // an exit code, not an error
-    {Code::interrupted, never},
-    {Code::too_many_requests, as_the_row_says},
+    {Code::interrupted, is_long},
+    {Code::too_many_requests, is_long},
     {Code::history_gone, as_the_row_says},
     {Code::store_unreachable, always},
     {Code::outcome_unknown, changes},

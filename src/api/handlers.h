@@ -32,6 +32,7 @@ std::vector<Route> placement_routes();
 std::vector<Route> burst_routes();
 std::vector<Route> usage_routes();
 std::vector<Route> status_routes();
+std::vector<Route> operation_routes();
 std::vector<Route> simulation_routes();
 std::vector<Route> account_routes();
 std::vector<Route> token_routes();

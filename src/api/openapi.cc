@@ -54,6 +54,7 @@ json::array parameters(const Route& route, const Example& example) {
   }
   if (takes_idempotency_key(route)) list.emplace_back(ref_to("parameters", "IdempotencyKey"));
   if (route.if_match) list.emplace_back(ref_to("parameters", "IfMatch"));
+  if (route.is_long) list.emplace_back(ref_to("parameters", "Prefer"));
   return list;
 }
 
@@ -95,8 +96,16 @@ std::string problem_name(int status) {
   return fmt::format("Problem{}", status);
 }
 
+// What a long route answers to whoever does not want to wait.
+json::object accepted() {
+  return {{"description", "It goes on; see the operation."},
+          {"headers", {{"Location", ref_to("headers", "Location")}}},
+          {"content", {{"application/json", {{"schema", ref_to("schemas", "Operation")}}}}}};
+}
+
 json::object responses(std::span<const Route> table, const Route& route) {
   json::object out;
+  if (route.is_long) out["202"] = accepted();
   for (const int status : success_statuses(route))
     out[std::to_string(status)] = success(route, carries_etag(table, route));
   std::map<int, std::vector<std::string_view>> codes;
@@ -191,12 +200,23 @@ json::object components() {
            "The ETag that the thing was read with, or * for any state. Without it a change to "
            "what exists is refused (428), with an old one too (412)."},
           {"required", false},
+          {"schema", text}}},
+        {"Prefer",
+         {{"name", "Prefer"},
+          {"in", "header"},
+          {"description",
+           "respond-async (RFC 7240): answer 202 with an operation at once and go on. Without it "
+           "the answer comes when the work is done."},
+          {"required", false},
           {"schema", text}}}}},
       {"headers",
        {{"ETag",
          {{"description",
            "Tag of the thing itself, for If-Match: it changes when somebody changes the thing, not "
            "when what is worked out around it does. Absent where nothing is stored."},
+          {"schema", text}}},
+        {"Location",
+         {{"description", "Path of the operation, to be asked until its state is an end."},
           {"schema", text}}}}},
       {"securitySchemes",
        {{"token", {{"type", "http"}, {"scheme", "bearer"}}},

@@ -70,6 +70,11 @@ struct Request {
   Principal principal;
   std::string origin;  // host and process, or address: for the audit log
   std::string request_id;
+  // For long routes. The transport may answer 202 and go on; `detached`: the caller wants that, and
+  // does not wait for the end.
+  bool respond_async = false;
+  bool detached = false;
+  Progress* progress = &unwatched();  // outlives the request
 };
 
 struct Reply {
@@ -78,6 +83,7 @@ struct Reply {
   std::string content_type = "application/json";
   int exit_code = 0;  // of the command: 6 for an unresolvable answer, 1 for a diff with differences
   std::vector<std::string> notices;  // for people, on stderr: "label candidate was dropped"
+  std::string location;              // of what a 202 accepted; empty: none
   std::string etag;  // of the document that this answer shows, quoted; empty: it has none
 };
 
@@ -125,6 +131,7 @@ struct Route {
   std::vector<Param> params;
   Handler handler = nullptr;
   std::string_view reply;        // schema of its answer (schema.h)
+  bool is_long = false;          // may take more than 10 s: reports progress, can be cancelled
   bool creates = false;          // answers 201 where something came to be
   bool if_match = false;         // replaces or removes what others may have changed: takes If-Match
   std::vector<Code> fails_with;  // errors beyond those that its parameters and tier tell of

@@ -36,11 +36,12 @@ bool asks_for_dry_run(const Request& request) {
   });
 }
 
-Result<Reply> run(Service& service, const Matched& matched, const Request& request) {
+Result<Reply> run(Service& service, const Matched& matched, const Request& request,
+                  const Router::Take& take) {
   EXA_TRY(require_sign_in(*matched.route, request.principal));
   EXA_ASSIGN(Call call, make_call(matched, request));
   EXA_TRY(authorise(service, call));
-  return matched.route->handler(service, call);
+  return take ? take(call) : matched.route->handler(service, call);
 }
 
 }  // namespace
@@ -99,10 +100,14 @@ Error error_of(const Reply& reply) {
 }
 
 Reply Router::handle(const Request& request) {
+  return handle(request, {});
+}
+
+Reply Router::handle(const Request& request, const Take& take) {
   try {
     const auto matched = match_route(table_, request.method, request.path);
     if (!matched) return reply_of(matched.error(), request.request_id);
-    Result<Reply> reply = run(service_, *matched, request);
+    Result<Reply> reply = run(service_, *matched, request, take);
     if (reply) return *std::move(reply);
     const Route& route = *matched->route;
     if (route.tier != Tier::read_only && !asks_for_dry_run(request)) {

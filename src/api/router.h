@@ -14,6 +14,11 @@ class Router {
   // Thread-safe as far as the service is. Never throws.
   Reply handle(const Request& request);
 
+  // As `handle` up to the handler: for work that begins later, when nobody listens for a refusal.
+  // With `take`, which gets the checked call, instead of the handler.
+  using Take = std::function<Result<Reply>(const Call&)>;
+  Reply handle(const Request& request, const Take& take);
+
  private:
   Service& service_;
   std::span<const Route> table_;

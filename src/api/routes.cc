@@ -12,7 +12,7 @@ namespace {
 std::vector<Route> all_routes() {
   std::vector<Route> table;
   for (auto* group : {profile_routes, consumer_routes, pool_routes, placement_routes, burst_routes,
-                      usage_routes, simulation_routes, status_routes, cluster_routes,
+                      usage_routes, simulation_routes, status_routes, operation_routes, cluster_routes,
                       project_routes, audit_routes, account_routes, token_routes, member_routes}) {
     for (Route& route : group()) table.push_back(std::move(route));
   }
@@ -124,6 +124,7 @@ Reply reply_of(Answer answer) {
 Request build_request(const Route& route, const json::object& args) {
   Request request;
   request.method = route.method;
+  request.respond_async = route.is_long;
   std::string path(route.path);
   json::object body;
   for (const Param& param : route.params) {

@@ -140,7 +140,7 @@ Result<Reply> simulate_policies(Service&, const Call& call) {
   std::vector<Simulation> results;
   for (const std::string& policy : run.policies) {
     run.input.policy = policy;
-    EXA_ASSIGN(results.emplace_back(), simulate(run.input));
+    EXA_ASSIGN(results.emplace_back(), simulate(run.input, *call.caller.progress));
     const Simulation& result = results.back();
     json::object item = to_json(result);
     if (price) {
@@ -237,6 +237,7 @@ std::vector<Route> simulation_routes() {
              .help = "price of one device for one hour, to price what stands idle"}},
        .handler = simulate_policies,
        .reply = "Simulation",
+       .is_long = true,
        .examples = {"exa simulate --nodes nodes.csv --pods pods.csv --policy exa,fgd --seed 42 "
                     "--inflate 1.3"}},
   };

@@ -62,6 +62,7 @@ std::vector<Route> status_routes() {
                   dry_run_param()},
        .handler = make_backup,
        .reply = "Backup",
+       .is_long = true,
        .creates = true,
        .examples = {"exa backup /var/backups/exa-2026-11-30"}},
       {.id = "event.list",

@@ -34,7 +34,7 @@ class TestExa {
     service_ = std::make_unique<Service>(
         *store_, *trail_,
         Surroundings{[this] { return now; }, [this] { return "id-" + std::to_string(++ids_); },
-                     [this](const ClusterAddress&) { return probe(); }});
+                     [this](const ClusterAddress&, Progress&) { return probe(); }});
     router_ = std::make_unique<Router>(*service_);
   }
   ~TestExa() { store_.reset(); }

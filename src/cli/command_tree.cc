@@ -29,6 +29,9 @@ constexpr GlobalFlag kEverywhere[] = {
     {"-h,--help", false, "this help"},
 };
 constexpr GlobalFlag kYes = {"--yes", false, "do it without asking"};
+constexpr GlobalFlag kWait = {"--wait", false, "wait until it is done (the default)"};
+constexpr GlobalFlag kNoWait = {"--no-wait", false,
+                                "leave it to the server, and print the operation"};
 constexpr GlobalFlag kVersion = {"--version", false, "print the version"};
 
 // Flags with a value that may stand before the command's words.
@@ -216,6 +219,9 @@ class Line {
     return printable(error.what());
   }
 
+  bool given(std::string_view flag) const {
+    return app_.get_option(std::string(flag))->count() > 0;
+  }
   std::string text(size_t global) const { return globals_[global]->results().back(); }
 
   void read_globals() {
@@ -234,6 +240,10 @@ class Line {
       if (name == "--quiet") globals.quiet = on;
       if (name == "--help") globals.help = on;
       if (name == "--yes") globals.yes = on;
+      if (name == "--wait") globals.no_wait = !on;
+      if (name == "--no-wait") globals.no_wait = on;
+      if (name == "--no-wait" && given("--wait"))
+        problems_.push_back({"--no-wait", "contradicts --wait", ""});
       if (name == "--version") globals.version = on;
     }
   }
@@ -365,6 +375,7 @@ std::vector<GlobalFlag> global_flags(const Route* route) {
     if (!taken(flag.names)) flags.push_back(flag);
   }
   if (route != nullptr && route->tier == Tier::destructive) flags.push_back(kYes);
+  if (route != nullptr && route->is_long) flags.insert(flags.end(), {kWait, kNoWait});
   if (!taken(kVersion.names)) flags.push_back(kVersion);
   return flags;
 }

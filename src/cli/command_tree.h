@@ -23,6 +23,7 @@ struct Globals {
   bool no_color = false;
   bool quiet = false;
   bool yes = false;
+  bool no_wait = false;
   bool help = false;
   bool version = false;
   Where where;
@@ -34,7 +35,8 @@ struct GlobalFlag {
   bool takes_value = false;
   std::string_view help;
 };
-// Those that this command takes: --yes only where something is destroyed, --version only where no
+// Those that this command takes: --yes only where something is destroyed, --wait and --no-wait only
+// for long work, --version only where no
 // parameter of the row has that name. nullptr: a group.
 std::vector<GlobalFlag> global_flags(const Route* route);
 

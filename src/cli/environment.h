@@ -29,6 +29,9 @@ struct Environment {
   std::function<std::optional<std::string>(const char* name)> variable;
   std::function<std::string()> working_folder;
   Clock clock;
+  // Whether somebody pressed Ctrl-C since this was first asked; from then on the first one only
+  // says so, and the second ends the program. Empty: never.
+  std::function<bool()> interrupted;
 
   bool in_is_terminal = false;
   bool out_is_terminal = false;

@@ -63,7 +63,9 @@ Instance::Instance(std::unique_ptr<Store> opened, const std::filesystem::path& f
       trail(folder),
       service(*store, trail,
               {clock, new_id,
-               [clock](const ClusterAddress& address) { return probe(address, clock); }}),
+               [clock](const ClusterAddress& address, Progress& progress) {
+                 return probe(address, clock, progress);
+               }}),
       router(service) {}
 
 Result<std::filesystem::path> data_folder(const std::optional<std::string>& given,
@@ -149,6 +151,14 @@ void LocalServer::open() {
 }
 
 Reply LocalServer::handle(Request request) {
+  if (request.detached) {
+    return reply_of({Code::usage,
+                     "--no-wait needs a server that goes on: here this command does the work",
+                     {},
+                     "exa serve, or --server URL",
+                     {}},
+                    request.request_id);
+  }
   if (!opened_) open();
   request.principal = operating_system_user();
   request.origin = process_origin();

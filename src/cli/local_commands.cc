@@ -188,6 +188,11 @@ std::vector<Route> rows() {
       login_row(),
       logout_row(),
       watch_row(),
+      {.id = kOperationWait,
+       .command = "operation wait",
+       .summary = "Wait for a piece of long work, and print what its command would have printed",
+       .detail = "Ctrl-C leaves it to go on; exa operation cancel ends it.",
+       .params = {{.name = "id", .help = "id of the operation", .required = true}}},
   };
 }
 

@@ -27,6 +27,9 @@ struct LocalText {
 };
 using LocalAnswer = Result<LocalText> (*)(const LocalCall&);
 
+// Answered by run.cc itself: it shows the reply of another row.
+inline constexpr std::string_view kOperationWait = "local.operation_wait";
+
 std::span<const Route> local_routes();
 LocalAnswer find_local(const Route& route);  // nullptr: a route of the table
 

@@ -8,6 +8,7 @@
 #include "api/http_form.h"
 #include "api/router.h"
 #include "base/redact.h"
+#include "cli/operations.h"
 
 namespace exa {
 namespace {
@@ -35,6 +36,7 @@ HttpRequest http_request_of(const Request& request, const RemoteServer& server) 
   if (!request.body.empty()) http.headers.emplace_back("Content-Type", "application/json");
   // curl asks before it sends much; this server takes it as it comes
   http.headers.emplace_back("Expect", "");
+  if (request.respond_async) http.headers.emplace_back("Prefer", "respond-async");
   if (!request.idempotency_key.empty())
     http.headers.emplace_back(kIdempotencyHeader, request.idempotency_key);
   if (request.if_match.empty())
@@ -64,10 +66,18 @@ Reply reply_of_http(const HttpReply& http) {
 
 Send send_to(RemoteServer server) {
   auto client = std::make_shared<HttpClient>();
-  return [client, server = std::move(server)](const Request& request) {
+  Send send = [client, server = std::move(server)](const Request& request) {
     const auto reply = client->send(http_request_of(request, server));
     if (!reply) return reply_of(unreachable(reply.error(), server), request.request_id);
     return reply_of_http(*reply);
+  };
+  return [send = std::move(send)](const Request& request) {
+    Reply reply = send(request);
+    if (reply.status != 202 || request.detached) return reply;
+    const auto operation = parse_json(reply.body, "reply");
+    if (!operation) return reply_of(operation.error(), request.request_id);
+    return await_operation(send, std::string(text_or(*operation, "id", "")), *request.progress)
+        .reply;
   };
 }
 

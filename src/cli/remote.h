@@ -15,7 +15,7 @@ struct RemoteServer {
 };
 
 // One connection, kept between requests. A server that cannot be reached is an answer, with the
-// error in it.
+// error in it. Long work is waited for, unless the request is `detached`.
 Send send_to(RemoteServer server);
 
 // The request and the reply as they travel. Pure.

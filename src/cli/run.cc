@@ -10,6 +10,7 @@
 #include "cli/errors.h"
 #include "cli/help.h"
 #include "cli/local_commands.h"
+#include "cli/operations.h"
 #include "cli/output.h"
 
 namespace exa {
@@ -38,6 +39,7 @@ class Run {
     if (invocation_.globals.version) return print(fmt::format("exa {}\n", EXA_VERSION), 0);
     if (invocation_.route == nullptr) return print(group_help(commands_, invocation_.words), 0);
     if (invocation_.globals.help) return print(command_help(*invocation_.route), 0);
+    if (route().id == kOperationWait) return wait_for_operation();
     if (const LocalAnswer local = find_local(*invocation_.route)) return answer_locally(local);
     return ask_the_route();
   }
@@ -82,7 +84,35 @@ class Run {
     if (must_ask) {
       if (const auto stop = ask_first(*send, *args)) return *stop;
     }
-    return show((*send)(build_request(route(), *args)), dry_run);
+    Request request = build_request(route(), *args);
+    if (!route().is_long) return show((*send)(request), dry_run);
+    request.detached = invocation_.globals.no_wait;
+    ShownProgress progress(environment_, invocation_.globals.quiet);
+    progress.cancelled();  // from now on Ctrl-C is a wish
+    progress.at("asking", 0, 0);
+    request.progress = &progress;
+    const Reply reply = (*send)(request);
+    progress.clear();
+    if (request.detached && reply.status == 202) return show_as("operation.show", reply);
+    return show(reply, dry_run);
+  }
+
+  // `exa operation wait ID`: its answer, as the command that began it would have shown it.
+  int wait_for_operation() {
+    const auto send = connect_(invocation_.globals.where);
+    if (!send) return refuse(send.error());
+    ShownProgress progress(environment_, invocation_.globals.quiet);
+    progress.cancelled();
+    const Awaited awaited = await_operation(*send, invocation_.values.at(0).second, progress);
+    progress.clear();
+    return awaited.route.empty() ? show(awaited.reply, false)
+                                 : show_as(awaited.route, awaited.reply);
+  }
+
+  int show_as(std::string_view route_id, const Reply& reply) {
+    if (const Route* other = find_route(route_id)) invocation_.route = other;
+    invocation_.values.clear();  // of the command that was typed
+    return show(reply, false);
   }
 
   Error unconfirmed() const {

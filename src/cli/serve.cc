@@ -114,14 +114,16 @@ Result<LocalText> serve(const LocalCall& call) {
   std::optional<OidcClient> oidc;
   if (settings.oidc) oidc.emplace(*settings.oidc, http_send, call.environment.clock);
   SessionPages sessions(exa.service, oidc ? &*oidc : nullptr, settings.public_url);
+  OperationRunner operations(exa.service, exa.router);
   Application application(
-      {exa.service, exa.router, std::ref(door), watch, sessions, *log, metrics});
+      {exa.service, exa.router, std::ref(door), operations, watch, sessions, *log, metrics});
   Server server(application,
                 {.listen = settings.listen,
                  .unix_socket = socket_in(settings.folder),
                  .tls = tls.get(),
                  .threads = static_cast<size_t>(settings.threads),
                  .drain_time = std::chrono::milliseconds(settings.drain.micros / 1000)});
+  EXA_TRY(operations.start());
   EXA_TRY(server.start());
   door.start();
   watch.start();
@@ -144,6 +146,7 @@ Result<LocalText> serve(const LocalCall& call) {
   application.drain();
   watch.stop();  // streams would never end by themselves
   server.stop();
+  operations.stop();
   discovery.stop();
   door.stop();
   if (webhook) webhook->stop();

@@ -32,6 +32,17 @@ std::string backup_headline(const json::value& body) {
                      good ? "holds everything, and verifies" : "would hold everything");
 }
 
+std::string operation_headline(const json::value& body) {
+  const std::string_view id = text_or(body, "id", "");
+  const std::string_view state = text_or(body, "state", "");
+  std::string line = fmt::format("operation {} ({}) is {}", id, text_or(body, "route", ""), state);
+  const json::value* cancel = find(body, "cancel_requested");
+  const bool goes_on = state == "queued" || state == "running";
+  if (goes_on && cancel != nullptr && cancel->is_bool() && cancel->get_bool())
+    line += " and is to end";
+  return goes_on ? fmt::format("{}; exa operation wait {}", line, id) : line;
+}
+
 }  // namespace
 
 std::vector<View> server_views() {
@@ -67,6 +78,19 @@ std::vector<View> server_views() {
                     {"BY", "/actor", Show::text, 4},
                     {"AGE", "/time", Show::age, 1}}}},
        .empty = "Nothing changed since. Where things stand: exa events --json"},
+      {.route = "operation.list",
+       .tables = {{"",
+                   "/items",
+                   {{"ID", "/id"},
+                    {"COMMAND", "/route"},
+                    {"STATE", "/state"},
+                    {"DONE", "/progress/done", Show::text, 3},
+                    {"OF", "/progress/total", Show::text, 4},
+                    {"BY", "/started_by", Show::text, 2},
+                    {"AGE", "/created_at", Show::age, 1}}}},
+       .empty = "No long work yet; a command with --no-wait leaves some to the server"},
+      {.route = "operation.show", .headline = operation_headline},
+      {.route = "operation.cancel", .headline = operation_headline},
       {.route = "backup.create",
        .headline = backup_headline,
        .tables = {{"", "/items", {{"TABLE", "/table"}, {"ROWS", "/rows"}}}}},

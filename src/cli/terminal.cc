@@ -109,6 +109,23 @@ std::optional<std::string> ask(std::string_view question) {
   }
 }
 
+volatile std::sig_atomic_t interrupts = 0;
+
+bool interrupted() {
+  static const bool watched = [] {
+    struct sigaction action {};
+    action.sa_handler = [](int) {
+      interrupts = 1;
+      constexpr std::string_view kSaid = "\nEnding at the next step; Ctrl-C again to end now.\n";
+      if (::isatty(STDERR_FILENO) != 0)
+        static_cast<void>(!::write(STDERR_FILENO, kSaid.data(), kSaid.size()));
+    };
+    action.sa_flags = SA_RESETHAND;
+    return ::sigaction(SIGINT, &action, nullptr) == 0;
+  }();
+  return watched && interrupts != 0;
+}
+
 }  // namespace
 
 void guard_descriptors() {
@@ -143,6 +160,7 @@ Environment terminal_environment() {
     return std::filesystem::current_path(unknown).string();
   };
   environment.clock = system_clock();
+  environment.interrupted = interrupted;
   environment.in_is_terminal = ::isatty(STDIN_FILENO) == 1;
   environment.out_is_terminal = ::isatty(STDOUT_FILENO) == 1;
   environment.err_is_terminal = ::isatty(STDERR_FILENO) == 1;

@@ -18,8 +18,11 @@ struct Server {
   HttpClient client;
   KubernetesAccess access;
   Duration timeout;
+  Progress* progress;
+  int64_t asked = 0;
 
   Result<HttpReply> get(const std::string& path) {
+    EXA_TRY(progress->step("questions", asked++, 0));
     HttpRequest request;
     request.url = access.server + path;
     request.headers = access.headers;
@@ -171,10 +174,11 @@ Result<bool> add_dynamic_resources(Server& server, Capture& capture) {
 
 }  // namespace
 
-Result<Capture> probe_kubernetes(const ClusterAddress& address, Time now) {
+Result<Capture> probe_kubernetes(const ClusterAddress& address, Time now, Progress& progress) {
   Server server;
   EXA_ASSIGN(server.access, kubernetes_access(address, kubernetes_environment()));
   server.timeout = address.timeout;
+  server.progress = &progress;
   while (server.access.server.ends_with('/')) server.access.server.pop_back();
 
   Capture capture;

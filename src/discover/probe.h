@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/progress.h"
 #include "base/time.h"
 #include "discover/capture.h"
 #include "discover/transport.h"
@@ -28,11 +29,13 @@ struct ClusterAddress {
   Duration timeout = seconds(30);
 };
 
-Result<Capture> probe(const ClusterAddress& address, const Clock& clock);
+// Reports each question before it is asked; interrupted once `progress` is cancelled.
+Result<Capture> probe(const ClusterAddress& address, const Clock& clock,
+                      Progress& progress = unwatched());
 
 Result<Capture> probe_slurm(const ClusterAddress& address, Transport& transport, Time now);
 Result<Capture> probe_flux(const ClusterAddress& address, Transport& transport, Time now);
 Result<Capture> probe_host(const ClusterAddress& address, Transport& transport, Time now);
-Result<Capture> probe_kubernetes(const ClusterAddress& address, Time now);
+Result<Capture> probe_kubernetes(const ClusterAddress& address, Time now, Progress& progress);
 
 }  // namespace exa

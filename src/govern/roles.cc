@@ -37,6 +37,8 @@ constexpr auto kRules = std::to_array<ActionRule>({
     {"group:write", kPlatform, platform_admin},
     {"event:read", kPlatform, anyone},   // each sees what changed in their projects
     {"status:read", kPlatform, anyone},  // likewise
+    {"operation:read", kPlatform, anyone},   // one's own
+    {"operation:write", kPlatform, anyone},  // one's own
     {"self:read", kPlatform, anyone},
     {"self:write", kPlatform, anyone},
     {"token:read", kPlatform, anyone},             // one's own

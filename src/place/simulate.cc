@@ -132,7 +132,7 @@ AskMix mix_of(std::span<const TracePod> pods) {
   return mix;
 }
 
-Result<Simulation> simulate(const SimulationInput& input) {
+Result<Simulation> simulate(const SimulationInput& input, Progress& progress) {
   EXA_ASSIGN(DeviceFleet fleet, DeviceFleet::build(input.nodes));
   EXA_ASSIGN(std::unique_ptr<DevicePolicy> policy, make_policy(input.policy));
   const Fragmentation fragmentation(fleet,
@@ -152,7 +152,10 @@ Result<Simulation> simulate(const SimulationInput& input) {
     return result.capacity_milli == 0 ? 0
                                       : 100 * milli / static_cast<double>(result.capacity_milli);
   };
+  constexpr size_t kReportEvery = 256;
   for (size_t i = 0; i < numbers.size(); ++i) {
+    if (i % kReportEvery == 0)
+      EXA_TRY(progress.step("arrivals", static_cast<int64_t>(i), result.arrivals));
     const int64_t milli = milli_of(input.arrivals[i].ask);
     arrived += milli;
     if (placer.place(numbers[i])) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/progress.h"
 #include "place/ask_mix.h"
 #include "place/trace.h"
 
@@ -63,8 +64,9 @@ struct SimulationInput {
   uint64_t seed = 0;    // for policies that draw
 };
 
-// Errors: of the nodes, of the policy's name, invalid_input naming each arrival that is no ask.
-Result<Simulation> simulate(const SimulationInput& input);
+// Errors: of the nodes, of the policy's name, invalid_input naming each arrival that is no ask;
+// interrupted when `progress` is cancelled.
+Result<Simulation> simulate(const SimulationInput& input, Progress& progress = unwatched());
 
 AskMix mix_of(std::span<const TracePod> pods);
 json::object to_json(const Simulation& simulation);

@@ -59,6 +59,13 @@ std::string allowed_methods(std::string_view path) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+// RFC 7240: preferences separated by commas, each perhaps with parameters.
+bool wants_async(std::string_view prefer) {
+  return std::ranges::any_of(split(prefer, ','), [](std::string_view one) {
+    return lower(trim(one.substr(0, one.find(';')))) == "respond-async";
+  });
+}
+
 int64_t parse_count_or(std::string_view text, int64_t otherwise) {
   int64_t number = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -77,6 +84,10 @@ Outgoing outgoing_of(Reply reply) {
   for (const std::string& notice : reply.notices)
     outgoing.headers.emplace_back(kNoticeHeader, percent_encode(notice));
   if (!reply.etag.empty()) outgoing.headers.emplace_back("etag", reply.etag);
+  if (!reply.location.empty()) {
+    outgoing.headers.emplace_back("location", reply.location);
+    outgoing.headers.emplace_back("preference-applied", "respond-async");
+  }
   return outgoing;
 }
 
@@ -232,7 +243,9 @@ Outgoing Application::from_router(const Incoming& incoming, const std::string& i
   const bool keep = reads(incoming.method) && parts_.service.store().only_writer();
   const uint64_t changes = parts_.service.store().changes();
   const auto matched = match_route(routes(), request.method, request.path);
-  Reply reply = parts_.router.handle(request);
+  request.respond_async = matched && matched->route->is_long && wants_async(incoming.prefer);
+  Reply reply =
+      request.respond_async ? parts_.operations.begin(request) : parts_.router.handle(request);
   if (matched && reply.status >= 400 && matched->route->error_exit != 0)
     reply.exit_code = matched->route->error_exit;
   Outgoing outgoing = outgoing_of(std::move(reply));

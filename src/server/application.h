@@ -7,6 +7,7 @@
 #include "server/access_log.h"
 #include "server/exchange.h"
 #include "server/metrics.h"
+#include "server/operation_runner.h"
 #include "server/reply_cache.h"
 #include "server/session_pages.h"
 #include "server/trace_context.h"
@@ -23,6 +24,7 @@ class Application {
     Service& service;
     Router& router;
     Authenticate authenticate;
+    OperationRunner& operations;
     WatchHub& watch;
     SessionPages& sessions;
     AccessLog& log;

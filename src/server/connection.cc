@@ -118,6 +118,7 @@ Incoming incoming_of(http::request<http::string_body>& request) {
   incoming.accept = text(http::field::accept);
   incoming.host = text(http::field::host);
   incoming.if_match = text(http::field::if_match);
+  incoming.prefer = text(http::field::prefer);
   const auto named = [&](std::string_view name) {
     return std::string(request[beast::string_view(name.data(), name.size())]);
   };

@@ -21,6 +21,7 @@ struct Incoming {
   std::string cookie;
   std::string idempotency_key;
   std::string if_match;
+  std::string prefer;
   bool any_state = false;  // the client says that it means whatever is there
   std::string traceparent;
   std::string last_event_id;

@@ -16,10 +16,12 @@ constexpr int64_t kRowsAtOnce = 2000;
 // Hands the stored rows to a verifier in order, a batch at a time.
 class StoredRows {
  public:
-  explicit StoredRows(Transaction& tx) : tx_(tx) {}
+  explicit StoredRows(Transaction& tx, int64_t total = 0, Progress& progress = unwatched())
+      : tx_(tx), total_(total), progress_(progress) {}
 
   Result<bool> next(LogRow& row) {
     if (at_ == rows_.size()) {
+      EXA_TRY(progress_.step("entries", last_ + 1, total_));
       EXA_ASSIGN(
           rows_,
           tx_.rows(
@@ -37,6 +39,8 @@ class StoredRows {
 
  private:
   Transaction& tx_;
+  int64_t total_;
+  Progress& progress_;
   std::vector<Row> rows_;
   size_t at_ = 0;
   int64_t last_ = -1;
@@ -113,7 +117,7 @@ Result<Answer> list_audit(Service& service, const ListAudit& what) {
   });
 }
 
-Result<Answer> verify_audit(Service& service, const VerifyAudit& what) {
+Result<Answer> verify_audit(Service& service, const VerifyAudit& what, Progress& progress) {
   if (what.bundle) return verify_exported(what);
   return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
     EXA_ASSIGN(const auto given, key_given(what.public_key));
@@ -136,7 +140,7 @@ Result<Answer> verify_audit(Service& service, const VerifyAudit& what) {
                   "audit.pub is missing from the data folder, so the log cannot be verified",
                   "exa audit verify --public-key FILE");
     }
-    StoredRows rows(tx);
+    StoredRows rows(tx, counted.at(0).integer(0), progress);
     LogView view{*key, {}, [&](LogRow& row) { return rows.next(row); }};
     if (checkpoint) view.checkpoints.push_back(*checkpoint);
     if (what.checkpoint) view.checkpoints.push_back(*what.checkpoint);

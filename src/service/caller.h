@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/progress.h"
 #include "base/time.h"
 #include "govern/roles.h"
 
@@ -39,6 +40,8 @@ struct Caller {
   bool takes_match = false;     // the route takes If-Match: the answer carries the tag of after
   std::string if_match;         // entity tags that the thing changed must have; empty: any
   bool requires_match = false;  // `if_match` must be given to change what is there
+
+  Progress* progress = &unwatched();  // of long work; outlives the call
 
   // Set by the router from the rights: of which projects the caller may know, and in which they may
   // do what the route asks for. Use cases put them into their queries.

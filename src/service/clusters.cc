@@ -135,8 +135,9 @@ Result<void> insert_snapshot(Transaction& tx, const std::string& uid, const Snap
   return {};
 }
 
-Result<Capture> capture_for(Service& service, const Cluster& cluster, const DiscoverCluster& what) {
-  if (!what.file) return service.around().probe(cluster.address);
+Result<Capture> capture_for(Service& service, const Caller& caller, const Cluster& cluster,
+                            const DiscoverCluster& what) {
+  if (!what.file) return service.around().probe(cluster.address, *caller.progress);
   EXA_ASSIGN(Capture capture,
              capture_from_file(*what.file, "--from", cluster.address.kind, service.now()));
   // it would stay the newest for as long as its clock was ahead
@@ -399,12 +400,13 @@ Result<Answer> remove_cluster(Service& service, const Caller& caller,
 Result<Answer> discover_cluster(Service& service, const Caller& caller,
                                 const DiscoverCluster& what) {
   EXA_ASSIGN(const Cluster cluster, cluster_named(service, what.name));
-  Result<Capture> capture = capture_for(service, cluster, what);
+  Result<Capture> capture = capture_for(service, caller, cluster, what);
   Result<Inventory> inventory = capture ? read_capture(*capture) : fail(capture.error());
   if (!inventory) {
     Error error = inventory.error();
-    // A file that cannot be read is the caller's mistake, not the cluster's failure.
-    if (what.file) return fail(std::move(error));
+    // A file that cannot be read is the caller's mistake, not the cluster's failure; nor is a wish to
+    // end.
+    if (what.file || error.code == Code::interrupted) return fail(std::move(error));
     if (!caller.dry_run) {
       EXA_TRY(service.store().write([&](Transaction& tx) {
         return record_probe(tx, cluster.uid, service.now(), {}, &error);
@@ -474,9 +476,10 @@ Result<Answer> discover_cluster(Service& service, const Caller& caller,
   });
 }
 
-Result<Answer> capture_cluster(Service& service, const std::string& cluster_name) {
+Result<Answer> capture_cluster(Service& service, const Caller& caller,
+                               const std::string& cluster_name) {
   EXA_ASSIGN(const Cluster cluster, cluster_named(service, cluster_name));
-  EXA_ASSIGN(const Capture capture, service.around().probe(cluster.address));
+  EXA_ASSIGN(const Capture capture, service.around().probe(cluster.address, *caller.progress));
   Answer answer;
   answer.body = to_json(capture).as_object();
   return answer;

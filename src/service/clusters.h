@@ -75,7 +75,7 @@ Result<Answer> discover_cluster(Service& service, const Caller& caller,
                                 const DiscoverCluster& what);
 
 // Everything a probe reads, verbatim, for --from: stores nothing.
-Result<Answer> capture_cluster(Service& service, const std::string& name);
+Result<Answer> capture_cluster(Service& service, const Caller& caller, const std::string& name);
 
 json::object to_json(const Cluster& cluster);
 

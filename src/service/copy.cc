@@ -17,10 +17,11 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kRowsAtOnce = 1000;
 
-Result<void> verify(const Installation& installation, const Clock& clock, std::string_view which) {
+Result<void> verify(const Installation& installation, const Clock& clock, std::string_view which,
+                    Progress& progress) {
   AuditTrail trail(installation.files);
   Service service(installation.store, trail, {clock, {}, {}});
-  EXA_ASSIGN(const Answer verdict, verify_audit(service, {}));
+  EXA_ASSIGN(const Answer verdict, verify_audit(service, {}, progress));
   if (verdict.exit_code == 0) return {};
   return fail(Code::audit_broken,
               fmt::format("the audit log of the {} does not verify: {}", which,
@@ -49,10 +50,12 @@ Result<std::vector<Row>> next_rows(Transaction& from, const TableKey& table, con
       std::span(values));
 }
 
-Result<int64_t> copy_table(Transaction& from, Transaction& to, const TableKey& table) {
+Result<int64_t> copy_table(Transaction& from, Transaction& to, const TableKey& table,
+                           Progress& progress) {
   int64_t copied = 0;
   std::vector<Row> rows;
   do {
+    EXA_TRY(progress.step("rows", copied, 0));
     const std::optional<Row> last = rows.empty() ? std::nullopt : std::optional(rows.back());
     EXA_ASSIGN(rows, next_rows(from, table, last ? &*last : nullptr));
     for (const Row& row : rows) {
@@ -86,12 +89,13 @@ Result<void> make_empty(Transaction& to, const std::vector<TableKey>& tables,
   return {};
 }
 
-Result<json::array> copy_tables(Transaction& from, Transaction& to, const std::string& where) {
+Result<json::array> copy_tables(Transaction& from, Transaction& to, const std::string& where,
+                                Progress& progress) {
   const std::vector<TableKey> tables = tables_of(migrations());
   EXA_TRY(make_empty(to, tables, where));
   json::array copied;
   for (const TableKey& table : tables) {
-    EXA_ASSIGN(const int64_t rows, copy_table(from, to, table));
+    EXA_ASSIGN(const int64_t rows, copy_table(from, to, table, progress));
     copied.emplace_back(json::object{{"table", table.table}, {"rows", rows}});
   }
   return copied;
@@ -159,8 +163,8 @@ class Files {
 
 // What was copied, table by table.
 Result<json::array> copy_all(const Installation& from, const Installation& to, const Clock& clock,
-                             Files::There there) {
-  EXA_TRY(verify(from, clock, "source"));
+                             Files::There there, Progress& progress) {
+  EXA_TRY(verify(from, clock, "source", progress));
   json::array copied;
   Files files(from.files, to.files, there);
   bool written = false;
@@ -170,7 +174,7 @@ Result<json::array> copy_all(const Installation& from, const Installation& to, c
     if (written) return {};
     EXA_TRY(files.copy());
     EXA_TRY(to.store.write([&](Transaction& target) -> Result<void> {
-      EXA_ASSIGN(copied, copy_tables(source, target, to.store.describe()));
+      EXA_ASSIGN(copied, copy_tables(source, target, to.store.describe(), progress));
       return {};
     }));
     written = true;
@@ -180,18 +184,18 @@ Result<json::array> copy_all(const Installation& from, const Installation& to, c
   return copied;
 }
 
-Result<Answer> copy_into(Service& service, const std::string& folder) {
+Result<Answer> copy_into(Service& service, const std::string& folder, Progress& progress) {
   EXA_ASSIGN(const auto store, open_sqlite({.folder = folder}));
   return copy_installation({service.store(), service.trail().folder()}, {*store, folder},
-                           service.around().clock);
+                           service.around().clock, progress);
 }
 
 }  // namespace
 
 Result<Answer> copy_installation(const Installation& from, const Installation& to,
-                                 const Clock& clock) {
-  EXA_ASSIGN(json::array copied, copy_all(from, to, clock, Files::There::refused));
-  EXA_TRY(verify(to, clock, "copy"));
+                                 const Clock& clock, Progress& progress) {
+  EXA_ASSIGN(json::array copied, copy_all(from, to, clock, Files::There::refused, progress));
+  EXA_TRY(verify(to, clock, "copy", progress));
   Answer answer;
   answer.body = {{"from", from.store.describe()},
                  {"to", to.store.describe()},
@@ -213,7 +217,7 @@ Result<Answer> back_up(Service& service, const Caller& caller, const std::string
   answer.status = 201;
   answer.body = {{"folder", folder}, {"verified", false}, {"items", json::array()}};
   if (caller.dry_run) return answer;
-  Result<Answer> copied = copy_into(service, folder);
+  Result<Answer> copied = copy_into(service, folder, *caller.progress);
   if (!copied) {
     // a half of a backup is none, and would be in the way of the next try
     if (there)
@@ -236,8 +240,8 @@ Result<Answer> back_up(Service& service, const Caller& caller, const std::string
 
 Result<Answer> restore_installation(const Installation& backup, const Installation& to,
                                     const Clock& clock) {
-  EXA_ASSIGN(json::array copied, copy_all(backup, to, clock, Files::There::of_the_same_log));
-  const Result<void> verified = verify(to, clock, "restored copy");
+  EXA_ASSIGN(json::array copied, copy_all(backup, to, clock, Files::There::of_the_same_log, unwatched()));
+  const Result<void> verified = verify(to, clock, "restored copy", unwatched());
   if (!verified && verified.error().code != Code::audit_broken) return fail(verified.error());
   Answer answer;
   answer.body = {{"from", backup.store.describe()},

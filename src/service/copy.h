@@ -21,7 +21,7 @@ struct Installation {
 // destination's log has entries, or its folder has files of a log), and those of the stores.
 // Nothing is left at the destination when it fails before the verification.
 Result<Answer> copy_installation(const Installation& from, const Installation& to,
-                                 const Clock& clock);
+                                 const Clock& clock, Progress& progress = unwatched());
 
 // A copy in a new folder, as SQLite whatever the source is; for a server that goes on meanwhile,
 // whose changes wait. Errors: as above; invalid_input for a folder that is not empty.

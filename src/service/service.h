@@ -13,6 +13,7 @@
 #include "service/attempt_limiter.h"
 #include "service/audit_trail.h"
 #include "service/caller.h"
+#include "service/live_operations.h"
 #include "store/store.h"
 
 namespace exa {
@@ -21,7 +22,7 @@ namespace exa {
 struct Surroundings {
   Clock clock;
   std::function<std::string()> new_id;  // unique, sortable by time
-  std::function<Result<Capture>(const ClusterAddress&)> probe;
+  std::function<Result<Capture>(const ClusterAddress&, Progress&)> probe;
 };
 
 // What a use case answers, before it becomes a reply.
@@ -62,6 +63,7 @@ class Service {
   Time now() const { return around_.clock(); }
   const Surroundings& around() const { return around_; }
   AttemptLimiter& sign_in_attempts() { return sign_in_attempts_; }
+  LiveOperations& live_operations() { return live_operations_; }
 
   using Change = std::function<Result<Answer>(Transaction&, Deed&)>;
 
@@ -99,6 +101,7 @@ class Service {
   Surroundings around_;
   std::atomic<uint64_t> rights_changes_ = 0;
   AttemptLimiter sign_in_attempts_;
+  LiveOperations live_operations_;
 };
 
 }  // namespace exa

@@ -1,0 +1,341 @@
+#include "service/operations.h"
+
+#include <fmt/format.h>
+
+#include "base/json_or_null.h"
+#include "base/text.h"
+#include "service/stored.h"
+
+namespace exa {
+namespace {
+
+constexpr Duration kKept = hours(24 * 30);
+constexpr Duration kKeyKept = hours(24);  // as long as other answers are kept for their key
+constexpr std::string_view kColumns =
+    "id, route, target, started_by, worker, state, cancel_requested, progress, status, answer, "
+    "created_at, ended_at";
+
+enum Column {
+  kId,
+  kRoute,
+  kTarget,
+  kStartedBy,
+  kWorker,
+  kState,
+  kCancelRequested,
+  kProgress,
+  kStatus,
+  kAnswer,
+  kCreatedAt,
+  kEndedAt
+};
+
+bool goes_on(std::string_view state) {
+  return state == name(OperationState::queued) || state == name(OperationState::running);
+}
+
+bool sees_all(const Caller& caller) {
+  return permitted(caller.principal.rights, "user:read", "");
+}
+
+std::string progress_text(const LiveOperation::Seen& seen) {
+  if (seen.what.empty()) return {};
+  return to_text(json::object{
+      {"what", seen.what},
+      {"done", seen.done},
+      {"total", seen.total == 0 ? json::value(nullptr) : json::value(seen.total)}});
+}
+
+// Whether the process that does it lives: it holds the name as long as it does.
+Result<bool> worker_lives(Service& service, const std::string& worker) {
+  EXA_ASSIGN(const auto owned, service.store().try_own(worker));
+  return owned == nullptr;
+}
+
+Failure not_there(const std::string& id) {
+  return fail(Code::not_found, fmt::format("there is no operation \"{}\"", printable(id)),
+              "exa operation list");
+}
+
+// As it stands now: what this process does is asked, what another one does is as it wrote down.
+Result<json::object> document(Service& service, const Row& row) {
+  std::string state = row.text(kState);
+  std::string progress = row.text(kProgress);
+  if (goes_on(state)) {
+    if (const auto live = service.live_operations().find(row.text(kId))) {
+      progress = progress_text(live->seen());
+    } else {
+      EXA_ASSIGN(const bool lives, worker_lives(service, row.text(kWorker)));
+      if (!lives) state = name(OperationState::interrupted);
+    }
+  }
+  json::value so_far = nullptr;
+  if (!progress.empty()) {
+    EXA_ASSIGN(so_far, parse_stored(progress, "a stored progress"));
+  }
+  return json::object{{"id", row.text(kId)},
+                      {"route", row.text(kRoute)},
+                      {"target", row.text(kTarget)},
+                      {"state", state},
+                      {"started_by", row.text(kStartedBy)},
+                      {"created_at", format_rfc3339(Time{row.integer(kCreatedAt)})},
+                      {"ended_at", row.is_null(kEndedAt)
+                                       ? json::value(nullptr)
+                                       : json::value(format_rfc3339(Time{row.integer(kEndedAt)}))},
+                      {"cancel_requested", row.integer(kCancelRequested) != 0},
+                      {"progress", std::move(so_far)},
+                      {"status", row.is_null(kStatus) ? json::value(nullptr)
+                                                      : json::value(row.integer(kStatus))}};
+}
+
+// With what the caller would have got at once.
+Result<json::object> whole_document(Service& service, const Row& row) {
+  EXA_ASSIGN(json::object operation, document(service, row));
+  operation["answer"] = nullptr;
+  if (!row.is_null(kAnswer)) {
+    EXA_ASSIGN(operation["answer"],
+               parse_stored(row.text(kAnswer), "a stored answer", tool_output_limits()));
+  }
+  return operation;
+}
+
+Result<Row> visible_row(Transaction& tx, const Caller& caller, const std::string& id) {
+  EXA_ASSIGN(const auto rows,
+             tx.rows(fmt::format("SELECT {} FROM operation WHERE id = $1 AND (principal = $2 OR "
+                                 "$3 = 1)",
+                                 kColumns),
+                     {id, caller.principal.id, int64_t{sees_all(caller)}}));
+  if (rows.empty()) return not_there(id);
+  return rows[0];
+}
+
+// The operation that this very request began before, with its key.
+Result<std::optional<Row>> begun_before(Transaction& tx, const Caller& caller, Time now) {
+  std::optional<Row> none;
+  if (caller.idempotency_key.empty()) return none;
+  EXA_ASSIGN(const auto rows,
+             tx.rows(fmt::format("SELECT {}, request_digest FROM operation WHERE principal = $1 "
+                                 "AND idempotency_key = $2 AND created_at >= $3",
+                                 kColumns),
+                     {caller.principal.id, caller.idempotency_key, now.micros - kKeyKept.micros}));
+  if (rows.empty()) return none;
+  if (rows[0].text(kEndedAt + 1) != caller.request_digest) {
+    return fail(Code::conflict,
+                "this idempotency key was used for a different request; use a new key");
+  }
+  return std::optional(rows[0]);
+}
+
+Result<void> require_alone(Service& service, Transaction& tx, const NewOperation& what) {
+  EXA_ASSIGN(const auto rows,
+             tx.rows("SELECT id, worker, started_by FROM operation WHERE route = $1 AND target = "
+                     "$2 AND state IN ('queued', 'running')",
+                     {what.route, what.target}));
+  for (const Row& row : rows) {
+    if (!service.live_operations().find(row.text(0))) {
+      EXA_ASSIGN(const bool lives, worker_lives(service, row.text(1)));
+      if (!lives) continue;
+    }
+    return fail(Code::conflict,
+                fmt::format("the same is being done already, asked for by {}", row.text(2)),
+                fmt::format("exa operation show {}", row.text(0)));
+  }
+  return {};
+}
+
+Result<Answer> accepted(Service& service, const Row& row) {
+  Answer answer;
+  answer.status = 202;
+  EXA_ASSIGN(answer.body, whole_document(service, row));
+  return answer;
+}
+
+}  // namespace
+
+std::string_view name(OperationState state) {
+  switch (state) {
+    case OperationState::queued:
+      return "queued";
+    case OperationState::running:
+      return "running";
+    case OperationState::done:
+      return "done";
+    case OperationState::failed:
+      return "failed";
+    case OperationState::cancelled:
+      return "cancelled";
+    case OperationState::interrupted:
+      return "interrupted";
+  }
+  return "";
+}
+
+Result<BegunOperation> begin_operation(Service& service, const Caller& caller,
+                                       const NewOperation& what) {
+  const std::string id = service.around().new_id();
+  service.live_operations().begin(id);  // before anybody can find its row
+  BegunOperation begun;
+  const Result<void> stored = service.store().write([&](Transaction& tx) -> Result<void> {
+    begun = {id, false, {}};
+    const Time now = service.now();
+    EXA_ASSIGN(const auto before, begun_before(tx, caller, now));
+    if (before) {
+      begun.id = before->text(kId);
+      EXA_ASSIGN(begun.answer, accepted(service, *before));
+      return {};
+    }
+    if (what.changes) EXA_TRY(require_alone(service, tx, what));
+    EXA_TRY(tx.change("DELETE FROM operation WHERE created_at < $1 AND ended_at IS NOT NULL",
+                      {now.micros - kKept.micros}));
+    const Value key =
+        caller.idempotency_key.empty() ? Value(nullptr) : Value(caller.idempotency_key);
+    EXA_TRY(tx.change(
+        "INSERT INTO operation VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, '', NULL, NULL, "
+        "$10, NULL)",
+        {id, what.route, what.target, caller.principal.id, caller.principal.name, key,
+         caller.request_digest, what.worker, std::string(name(OperationState::queued)),
+         now.micros}));
+    begun.fresh = true;
+    EXA_ASSIGN(const Row row, visible_row(tx, caller, id));
+    EXA_ASSIGN(begun.answer, accepted(service, row));
+    return {};
+  });
+  if (!stored || !begun.fresh) service.live_operations().end(id);
+  EXA_TRY(stored);
+  return begun;
+}
+
+Result<void> operation_runs(Service& service, const std::string& id) {
+  return service.store().write([&](Transaction& tx) -> Result<void> {
+    EXA_TRY(tx.change("UPDATE operation SET state = $2 WHERE id = $1",
+                      {id, std::string(name(OperationState::running))}));
+    return {};
+  });
+}
+
+Result<void> end_operation(Service& service, const std::string& id, const OperationEnd& end) {
+  EXA_ASSIGN(json::value body, parse_json(end.body, "answer", tool_output_limits()));
+  json::object answer{{"status", end.status},
+                      {"exit_code", end.exit_code},
+                      {"notices", json::array(end.notices.begin(), end.notices.end())},
+                      {"body", std::move(body)}};
+  const auto live = service.live_operations().find(id);
+  const std::string progress = live ? progress_text(live->seen()) : std::string();
+  const Result<void> stored = service.store().write([&](Transaction& tx) -> Result<void> {
+    EXA_TRY(tx.change("UPDATE operation SET state = $2, status = $3, answer = $4, progress = $5, "
+                      "ended_at = $6 WHERE id = $1",
+                      {id, std::string(name(end.state)), int64_t{end.status}, to_text(answer),
+                       progress, service.now().micros}));
+    return {};
+  });
+  service.live_operations().end(id);
+  return stored;
+}
+
+Result<void> note_progress(Service& service) {
+  const auto live = service.live_operations().all();
+  if (live.empty()) return {};
+  EXA_TRY(service.store().read([&](Transaction& tx) -> Result<void> {
+    EXA_ASSIGN(const auto rows,
+               tx.rows("SELECT id FROM operation WHERE cancel_requested = 1 AND ended_at IS NULL"));
+    for (const Row& row : rows)
+      if (const auto unwanted = service.live_operations().find(row.text(0))) unwanted->cancel();
+    return {};
+  }));
+  // this process answers for them itself where nobody else reads the store
+  if (service.store().only_writer()) return {};
+  return service.store().write([&](Transaction& tx) -> Result<void> {
+    for (const auto& [id, operation] : live) {
+      EXA_TRY(tx.change("UPDATE operation SET progress = $2 WHERE id = $1 AND ended_at IS NULL",
+                        {id, progress_text(operation->seen())}));
+    }
+    return {};
+  });
+}
+
+Result<void> sweep_operations(Service& service) {
+  std::vector<std::string> left;
+  EXA_TRY(service.store().read([&](Transaction& tx) -> Result<void> {
+    EXA_ASSIGN(const auto rows,
+               tx.rows("SELECT id, worker FROM operation WHERE ended_at IS NULL ORDER BY id"));
+    for (const Row& row : rows) {
+      if (service.live_operations().find(row.text(0))) continue;
+      EXA_ASSIGN(const bool lives, worker_lives(service, row.text(1)));
+      if (!lives) left.push_back(row.text(0));
+    }
+    return {};
+  }));
+  if (left.empty()) return {};
+  return service.store().write([&](Transaction& tx) -> Result<void> {
+    for (const std::string& id : left) {
+      EXA_TRY(tx.change(
+          "UPDATE operation SET state = $2, ended_at = $3 WHERE id = $1 AND ended_at IS NULL",
+          {id, std::string(name(OperationState::interrupted)), service.now().micros}));
+    }
+    return {};
+  });
+}
+
+Result<Answer> list_operations(Service& service, const Caller& caller, int64_t limit,
+                               const std::string& after) {
+  return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
+    // ids grow with time: the newest comes first
+    EXA_ASSIGN(const auto rows,
+               tx.rows(fmt::format("SELECT {} FROM operation WHERE (principal = $1 OR $2 = 1) AND "
+                                   "($3 = '' OR id < $3) ORDER BY id DESC LIMIT $4",
+                                   kColumns),
+                       {caller.principal.id, int64_t{sees_all(caller)}, after, limit + 1}));
+    json::array items;
+    json::value next = nullptr;
+    for (const Row& row : rows) {
+      if (static_cast<int64_t>(items.size()) == limit) {
+        next = rows[items.size() - 1].text(kId);
+        break;
+      }
+      EXA_ASSIGN(json::object operation, document(service, row));
+      items.emplace_back(std::move(operation));
+    }
+    Answer answer;
+    answer.body = {{"items", std::move(items)}, {"next_cursor", std::move(next)}};
+    return answer;
+  });
+}
+
+Result<Answer> show_operation(Service& service, const Caller& caller, const std::string& id) {
+  return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
+    EXA_ASSIGN(const Row row, visible_row(tx, caller, id));
+    Answer answer;
+    EXA_ASSIGN(answer.body, whole_document(service, row));
+    return answer;
+  });
+}
+
+Result<Answer> cancel_operation(Service& service, const Caller& caller, const std::string& id) {
+  // The work may hold the writer's turn (a backup): it hears of it before this waits for that.
+  EXA_TRY(service.store().read([&](Transaction& tx) -> Result<void> {
+    EXA_TRY(visible_row(tx, caller, id));
+    return {};
+  }));
+  if (const auto live = service.live_operations().find(id); live && !caller.dry_run) live->cancel();
+  return service.mutate(caller, [&](Transaction& tx, Deed& deed) -> Result<Answer> {
+    EXA_ASSIGN(const Row row, visible_row(tx, caller, id));
+    EXA_ASSIGN(const json::object before, document(service, row));
+    const std::string state(text_or(before, "state", ""));
+    const bool just_cancelled =
+        state == name(OperationState::cancelled) && row.integer(kCancelRequested) == 0;
+    if (!goes_on(state) && !just_cancelled) {
+      return fail(Code::conflict, fmt::format("operation {} has ended already: {}", id, state),
+                  fmt::format("exa operation show {}", id));
+    }
+    EXA_TRY(tx.change("UPDATE operation SET cancel_requested = 1 WHERE id = $1", {id}));
+    deed.object_kind = "operation";
+    deed.object_name = id;
+    deed.details = {{"route", row.text(kRoute)}, {"target", row.text(kTarget)}};
+    EXA_ASSIGN(const Row after, visible_row(tx, caller, id));
+    Answer answer;
+    EXA_ASSIGN(answer.body, whole_document(service, after));
+    return answer;
+  });
+}
+
+}  // namespace exa
