@@ -32,10 +32,10 @@ Result<Reply> list(Service& service, const Call& call) {
 }
 
 Result<Reply> verify(Service& service, const Call& call) {
-  return reply_of(
-      verify_audit(service, {text_if_given(call, "bundle"), text_if_given(call, "public_key"),
-                             text_if_given(call, "checkpoint")},
-                   *call.caller.progress));
+  return reply_of(verify_audit(service,
+                               {text_if_given(call, "bundle"), text_if_given(call, "public_key"),
+                                text_if_given(call, "checkpoint")},
+                               *call.caller.progress));
 }
 
 Result<Reply> recover(Service& service, const Call& call) {

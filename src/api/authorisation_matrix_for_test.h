@@ -135,6 +135,9 @@ inline const std::map<std::string, json::object>& matrix_arguments() {
       {"status.show", {}},
       {"event.list", {}},
       {"backup.create", {{"folder", "/nowhere/yet"}, {"dry_run", true}}},
+      {"operation.list", {}},
+      {"operation.show", {{"id", "OPERATION"}}},
+      {"operation.cancel", {{"id", "OPERATION"}}},
       {"setup.complete",
        {{"code", "guessed"}, {"user", "eve"}, {"password", "correct horse battery"}}},
       {"service_account.create",
@@ -278,9 +281,23 @@ class AuthorisationWorld {
       return json::value(relation == "own" ? tokens_of(who.kind, role)
                                            : tokens_of("user", "somebody-else"));
     }
+    if (text == "OPERATION") {
+      if (absent || !who.signed_in()) return json::value("nothing");
+      return json::value(relation == "own"
+                             ? operation_of(who)
+                             : operation_of({"user", "linus", "user:linus", {}, "", {}}));
+    }
     return value;
   }
 
+  // Made once for each.
+  std::string operation_of(const Principal& who) {
+    std::string& id = operations_[who.id];
+    if (id.empty()) id = begun_operation(exa, who);
+    return id;
+  }
+
+  std::map<std::string, std::string> operations_;  // by who began it
   std::map<std::string, std::string> decisions_;
   std::map<std::string, std::string> leases_;
   std::map<std::string, std::string> tokens_;

@@ -197,6 +197,9 @@ std::vector<Asked> good_requests() {
       {"audit.list", {{"outcome", "refused"}, {"limit", 1}}},
       {"audit.verify", {}},
       {"backup.create", {{"folder", "/nowhere/yet"}, {"dry_run", true}}},
+      {"operation.show", {{"id", "OPERATION"}}},
+      {"operation.cancel", {{"id", "OPERATION"}}},
+      {"operation.list", {}},
       {"audit.export", {}},
       {"audit.recover", {{"reason", "a test"}}},
   };
@@ -218,6 +221,10 @@ class Contract : public testing::Test {
     }
     json::value* id = args.if_contains("id");
     if (id == nullptr || !id->is_string()) return args;
+    if (*id == "OPERATION") {
+      *id = begun_operation(exa_, exa_.principal);
+      return args;
+    }
     if (*id == "TOKEN") {
       *id = exa_.ask("token.list", {}).at("items").at(0).at("id");
       return args;

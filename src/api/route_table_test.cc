@@ -59,6 +59,7 @@ std::vector<Example> mutations() {
       {"project_limits.set", {{"project", "default"}, {"family", "amd"}, {"at_once", 6}}},
       {"hardware_profile.share", {{"name", "eight"}, {"with", json::array{"all"}}}},
       {"backup.create", {{"folder", "FOLDER"}}},
+      {"operation.cancel", {{"id", "OPERATION"}}},
   };
 }
 
@@ -88,6 +89,8 @@ json::object arguments_of(const Example& example, TestExa& exa) {
     args["id"] = exa.ask("lease.list", {}).at("items").at(0).at("id");
   if (const json::value* id = args.if_contains("id"); id != nullptr && *id == "TOKEN")
     args["id"] = exa.ask("token.list", {}).at("items").at(0).at("id");
+  if (const json::value* id = args.if_contains("id"); id != nullptr && *id == "OPERATION")
+    args["id"] = begun_operation(exa, exa.principal);
   if (args.contains("folder")) args["folder"] = (exa.folder() / "backup").string();
   return args;
 }

@@ -12,6 +12,7 @@
 #include "api/router.h"
 #include "discover/capture.h"
 #include "discover/readers.h"
+#include "service/operations.h"
 #include "service/service.h"
 #include "store/stores_for_test.h"
 
@@ -34,7 +35,9 @@ class TestExa {
     service_ = std::make_unique<Service>(
         *store_, *trail_,
         Surroundings{[this] { return now; }, [this] { return "id-" + std::to_string(++ids_); },
-                     [this](const ClusterAddress&, Progress&) { return probe(); }});
+                     [this](const ClusterAddress&, Progress& progress) {
+                       return probe_with ? probe_with(progress) : probe();
+                     }});
     router_ = std::make_unique<Router>(*service_);
   }
   ~TestExa() { store_.reset(); }
@@ -77,6 +80,7 @@ class TestExa {
   std::function<Result<Capture>()> probe = [] {
     return fail(Code::probe_failed, "nobody answers");
   };
+  std::function<Result<Capture>(Progress&)> probe_with;  // instead of `probe`, when set
 
  private:
   PlaceForStores place_{test_postgres().empty() ? Backend::sqlite : Backend::postgres};
@@ -86,6 +90,16 @@ class TestExa {
   std::unique_ptr<Service> service_;
   std::unique_ptr<Router> router_;
 };
+
+// The id of long work that somebody began and that nobody has done anything for yet.
+inline std::string begun_operation(TestExa& exa, const Principal& principal) {
+  Caller caller;
+  caller.principal = principal;
+  return begin_operation(exa.service(), caller,
+                         {"audit.verify", "/api/v1/audit/verification", false, "worker"})
+      .value()
+      .id;
+}
 
 // What the sample Slurm showed, seen at `at` as a probe sees it.
 inline Capture slurm_capture(Time at) {

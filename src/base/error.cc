@@ -111,8 +111,10 @@ constexpr std::array kCodes = {
         Code::fail_on, "fail_on", 10, 200, "--fail-on was met",
         "The command did its work; the exit code is 10 because the answer is one that --fail-on "
         "names."},
-    CodeInfo{Code::interrupted, "interrupted", 130, 499, "Interrupted",
-             "The command was stopped by a signal. What it had acknowledged stays."},
+    CodeInfo{
+        Code::interrupted, "interrupted", 130, 499, "Interrupted",
+        "The command was stopped by a signal, or long work was cancelled before it was done. What "
+        "was acknowledged stays; work that was cancelled changed nothing."},
 };
 
 }  // namespace

@@ -56,12 +56,15 @@ Result<Reply> OperationRunner::take(const Request& request, const Call& call) {
     }
     if (stopping_) return fail(Code::unreachable, "the server stops");
   }
-  EXA_ASSIGN(BegunOperation begun,
-             begin_operation(service_, call.caller,
-                             {.route = std::string(call.route->id),
-                              .target = request.path,
-                              .changes = call.route->tier != Tier::read_only && !call.caller.dry_run,
-                              .worker = worker_}));
+  const bool reads = call.route->tier == Tier::read_only;
+  Result<BegunOperation> kept = begin_operation(service_, call.caller,
+                                                {.route = std::string(call.route->id),
+                                                 .target = request.path,
+                                                 .changes = !reads && !call.caller.dry_run,
+                                                 .worker = worker_});
+  // what only reads is not refused because nothing can be written down: its caller waits for it
+  if (!kept && reads) return call.route->handler(service_, call);
+  EXA_ASSIGN(const BegunOperation begun, std::move(kept));
   if (begun.fresh) {
     const std::lock_guard lock(mutex_);
     waiting_.push_back({begun.id, request});

@@ -20,8 +20,8 @@ struct VerifyAudit {
   std::optional<std::string> public_key;  // that the log must be signed with, known from elsewhere
   std::optional<std::string> checkpoint;  // seen before: the log must contain its history
 };
-// exit_code as for audit_broken when the log is not what its checkpoints vouch for. interrupted once
-// `progress` is cancelled.
+// exit_code as for audit_broken when the log is not what its checkpoints vouch for. interrupted
+// once `progress` is cancelled.
 Result<Answer> verify_audit(Service& service, const VerifyAudit& what,
                             Progress& progress = unwatched());
 

@@ -404,8 +404,8 @@ Result<Answer> discover_cluster(Service& service, const Caller& caller,
   Result<Inventory> inventory = capture ? read_capture(*capture) : fail(capture.error());
   if (!inventory) {
     Error error = inventory.error();
-    // A file that cannot be read is the caller's mistake, not the cluster's failure; nor is a wish to
-    // end.
+    // A file that cannot be read is the caller's mistake, not the cluster's failure; nor is a wish
+    // to end.
     if (what.file || error.code == Code::interrupted) return fail(std::move(error));
     if (!caller.dry_run) {
       EXA_TRY(service.store().write([&](Transaction& tx) {

@@ -240,7 +240,8 @@ Result<Answer> back_up(Service& service, const Caller& caller, const std::string
 
 Result<Answer> restore_installation(const Installation& backup, const Installation& to,
                                     const Clock& clock) {
-  EXA_ASSIGN(json::array copied, copy_all(backup, to, clock, Files::There::of_the_same_log, unwatched()));
+  EXA_ASSIGN(json::array copied,
+             copy_all(backup, to, clock, Files::There::of_the_same_log, unwatched()));
   const Result<void> verified = verify(to, clock, "restored copy", unwatched());
   if (!verified && verified.error().code != Code::audit_broken) return fail(verified.error());
   Answer answer;

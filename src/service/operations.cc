@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/json_or_null.h"
-#include "base/text.h"
 #include "service/stored.h"
 
 namespace exa {
@@ -40,10 +39,10 @@ bool sees_all(const Caller& caller) {
 
 std::string progress_text(const LiveOperation::Seen& seen) {
   if (seen.what.empty()) return {};
-  return to_text(json::object{
-      {"what", seen.what},
-      {"done", seen.done},
-      {"total", seen.total == 0 ? json::value(nullptr) : json::value(seen.total)}});
+  return to_text(
+      json::object{{"what", seen.what},
+                   {"done", seen.done},
+                   {"total", seen.total == 0 ? json::value(nullptr) : json::value(seen.total)}});
 }
 
 // Whether the process that does it lives: it holds the name as long as it does.
@@ -52,9 +51,9 @@ Result<bool> worker_lives(Service& service, const std::string& worker) {
   return owned == nullptr;
 }
 
-Failure not_there(const std::string& id) {
-  return fail(Code::not_found, fmt::format("there is no operation \"{}\"", printable(id)),
-              "exa operation list");
+// Without its id: somebody else's is answered like one that never was.
+Failure not_there() {
+  return fail(Code::not_found, "there is no such operation", "exa operation list");
 }
 
 // As it stands now: what this process does is asked, what another one does is as it wrote down.
@@ -73,19 +72,19 @@ Result<json::object> document(Service& service, const Row& row) {
   if (!progress.empty()) {
     EXA_ASSIGN(so_far, parse_stored(progress, "a stored progress"));
   }
-  return json::object{{"id", row.text(kId)},
-                      {"route", row.text(kRoute)},
-                      {"target", row.text(kTarget)},
-                      {"state", state},
-                      {"started_by", row.text(kStartedBy)},
-                      {"created_at", format_rfc3339(Time{row.integer(kCreatedAt)})},
-                      {"ended_at", row.is_null(kEndedAt)
-                                       ? json::value(nullptr)
-                                       : json::value(format_rfc3339(Time{row.integer(kEndedAt)}))},
-                      {"cancel_requested", row.integer(kCancelRequested) != 0},
-                      {"progress", std::move(so_far)},
-                      {"status", row.is_null(kStatus) ? json::value(nullptr)
-                                                      : json::value(row.integer(kStatus))}};
+  return json::object{
+      {"id", row.text(kId)},
+      {"route", row.text(kRoute)},
+      {"target", row.text(kTarget)},
+      {"state", state},
+      {"started_by", row.text(kStartedBy)},
+      {"created_at", format_rfc3339(Time{row.integer(kCreatedAt)})},
+      {"ended_at", row.is_null(kEndedAt)
+                       ? json::value(nullptr)
+                       : json::value(format_rfc3339(Time{row.integer(kEndedAt)}))},
+      {"cancel_requested", row.integer(kCancelRequested) != 0},
+      {"progress", std::move(so_far)},
+      {"status", row.is_null(kStatus) ? json::value(nullptr) : json::value(row.integer(kStatus))}};
 }
 
 // With what the caller would have got at once.
@@ -105,7 +104,7 @@ Result<Row> visible_row(Transaction& tx, const Caller& caller, const std::string
                                  "$3 = 1)",
                                  kColumns),
                      {id, caller.principal.id, int64_t{sees_all(caller)}}));
-  if (rows.empty()) return not_there(id);
+  if (rows.empty()) return not_there();
   return rows[0];
 }
 
@@ -129,7 +128,7 @@ Result<std::optional<Row>> begun_before(Transaction& tx, const Caller& caller, T
 Result<void> require_alone(Service& service, Transaction& tx, const NewOperation& what) {
   EXA_ASSIGN(const auto rows,
              tx.rows("SELECT id, worker, started_by FROM operation WHERE route = $1 AND target = "
-                     "$2 AND state IN ('queued', 'running')",
+                     "$2 AND changes = 1 AND state IN ('queued', 'running')",
                      {what.route, what.target}));
   for (const Row& row : rows) {
     if (!service.live_operations().find(row.text(0))) {
@@ -190,10 +189,10 @@ Result<BegunOperation> begin_operation(Service& service, const Caller& caller,
     const Value key =
         caller.idempotency_key.empty() ? Value(nullptr) : Value(caller.idempotency_key);
     EXA_TRY(tx.change(
-        "INSERT INTO operation VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, '', NULL, NULL, "
-        "$10, NULL)",
+        "INSERT INTO operation VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0, '', NULL, NULL, "
+        "$11, NULL)",
         {id, what.route, what.target, caller.principal.id, caller.principal.name, key,
-         caller.request_digest, what.worker, std::string(name(OperationState::queued)),
+         caller.request_digest, int64_t{what.changes}, what.worker, std::string(name(OperationState::queued)),
          now.micros}));
     begun.fresh = true;
     EXA_ASSIGN(const Row row, visible_row(tx, caller, id));
@@ -222,10 +221,11 @@ Result<void> end_operation(Service& service, const std::string& id, const Operat
   const auto live = service.live_operations().find(id);
   const std::string progress = live ? progress_text(live->seen()) : std::string();
   const Result<void> stored = service.store().write([&](Transaction& tx) -> Result<void> {
-    EXA_TRY(tx.change("UPDATE operation SET state = $2, status = $3, answer = $4, progress = $5, "
-                      "ended_at = $6 WHERE id = $1",
-                      {id, std::string(name(end.state)), int64_t{end.status}, to_text(answer),
-                       progress, service.now().micros}));
+    EXA_TRY(
+        tx.change("UPDATE operation SET state = $2, status = $3, answer = $4, progress = $5, "
+                  "ended_at = $6 WHERE id = $1",
+                  {id, std::string(name(end.state)), int64_t{end.status}, to_text(answer), progress,
+                   service.now().micros}));
     return {};
   });
   service.live_operations().end(id);

@@ -19,9 +19,9 @@ std::string_view name(OperationState state);
 
 struct NewOperation {
   std::string route;
-  std::string target;       // path and query, for people
-  bool changes = false;     // two such at the same time are a conflict
-  std::string worker;       // who will do it: Store::try_own tells whether they live
+  std::string target;    // path and query, for people
+  bool changes = false;  // two such at the same time are a conflict
+  std::string worker;    // who will do it: Store::try_own tells whether they live
 };
 
 struct BegunOperation {

@@ -8,6 +8,7 @@ CREATE TABLE operation (
   started_by TEXT NOT NULL,      -- and by name
   idempotency_key TEXT,
   request_digest TEXT NOT NULL,
+  changes BIGINT NOT NULL,       -- 1: no second one to the same target meanwhile
   worker TEXT NOT NULL,          -- the name that its process owns as long as it lives
   state TEXT NOT NULL,
   cancel_requested BIGINT NOT NULL,
