@@ -79,7 +79,7 @@ Route restore_row() {
                       .kind = Kind::path,
                       .help = "the folder of the backup",
                       .required = true}},
-          .examples = {"exa restore /var/backups/exa-2026-11-30"}};
+          .examples = {"exa restore /var/lib/exa-backups/2026-11-30"}};
 }
 
 Result<LocalText> restore(const LocalCall& call) {
