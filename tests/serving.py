@@ -46,22 +46,6 @@ def make_certificate(folder, name):
     return key, certificate
 
 
-def new_token(exa, environment, projects="default", verbs=None):
-    """A token for a program: it may do these things, or everything that there is, in these projects."""
-    def reply(*words):
-        done = subprocess.run([exa, *words, "--json"], env=environment, stdin=subprocess.DEVNULL, capture_output=True,
-                              text=True, timeout=120)
-        assert done.returncode == 0, f"exa {' '.join(words)}: {done.stderr}"
-        return json.loads(done.stdout)
-
-    if verbs is None:
-        actions = {command["action"] for command in reply("commands")["items"] if command["method"]} - {None, ""}
-        verbs = ",".join(sorted(action for action in actions if not action.startswith("self:")))
-    name = f"tester-{time.monotonic_ns()}"
-    reply("service-account", "create", name, "--verb", verbs, "--project", projects)
-    return reply("token", "create", "test", "--for", name)["token"]
-
-
 def listens(port):
     with socket.socket() as client:
         return client.connect_ex(("127.0.0.1", port)) == 0
@@ -99,21 +83,51 @@ def program(words, log, **options):
                     running.wait()
 
 
-class Server:
+class Commands:
+    """`exa` on one data folder, whether a server runs there or nobody."""
+
+    def __init__(self, exa, folder, environment=None):
+        self.path, self.folder = os.path.abspath(exa), folder
+        self.environment = {**(environment or environment_without_exa()), "EXA_HOME": folder, "LC_ALL": "C.UTF-8"}
+
+    def exa(self, *words, text=None):
+        """A command, whatever becomes of it."""
+        given = {"input": text} if text is not None else {"stdin": subprocess.DEVNULL}
+        return subprocess.run([self.path, *words], env=self.environment, capture_output=True, text=True, timeout=120, **given)
+
+    def run(self, *words, text=None):
+        """What a command prints that must succeed."""
+        done = self.exa(*words, text=text)
+        assert done.returncode == 0, f"exa {' '.join(words)} ended with {done.returncode}:\n{done.stderr}{done.stdout}"
+        return done.stdout
+
+    def reply(self, *words):
+        return json.loads(self.run(*words, "--json"))
+
+    def token(self, projects="default", verbs=None):
+        """For a program that may do these things, or everything that there is, in these projects."""
+        if verbs is None:
+            actions = {command["action"] for command in self.reply("commands")["items"] if command["method"]} - {None, ""}
+            verbs = ",".join(sorted(action for action in actions if not action.startswith("self:")))
+        name = f"tester-{time.monotonic_ns()}"
+        self.reply("service-account", "create", name, "--verb", verbs, "--project", projects)
+        return self.reply("token", "create", "test", "--for", name)["token"]
+
+
+class Server(Commands):
     """A running `exa serve` on the data folder `folder`, on a loopback port of its own unless `listen` says otherwise.
 
-    It answers when the constructor returns. `said` is what it wrote to standard error, `log` its access log. `under`
-    are words before the program, for a tracer or a limit. Commands run on the same data folder.
+    It answers when the constructor returns. `said` is what it printed, `log` its access log. `under` are words before
+    the program, for a tracer or a limit.
     """
 
     def __init__(self, exa, folder, *flags, listen="127.0.0.1:0", under=(), environment=None):
-        self.path, self.folder = os.path.abspath(exa), folder
-        self.environment = {**(environment or environment_without_exa()), "EXA_HOME": folder, "LC_ALL": "C.UTF-8"}
+        super().__init__(exa, folder, environment)
         os.makedirs(folder, mode=0o700, exist_ok=True)
         self.log = os.path.join(folder, "access.log")
         self.process = subprocess.Popen(
             [*under, self.path, "serve", "--listen", listen, "--access-log", self.log, *flags], env=self.environment,
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
         self.said, self.url = "", None
         self._heard = threading.Thread(target=self._listen, daemon=True)
         self._heard.start()
@@ -125,7 +139,7 @@ class Server:
         self.port = int(self.url.rsplit(":", 1)[1]) if self.url.startswith("http") else None
 
     def _listen(self):
-        for line in self.process.stderr:
+        for line in self.process.stdout:
             self.said += line.decode(errors="replace")
             if found := re.search(rb"answers at (\S+)", line):
                 self.url = found[1].decode()
@@ -150,23 +164,6 @@ class Server:
         link.settimeout(timeout)
         link.connect(address)
         return link
-
-    def exa(self, *words, text=None):
-        """A command on the same data folder, whatever becomes of it."""
-        given = {"input": text} if text is not None else {"stdin": subprocess.DEVNULL}
-        return subprocess.run([self.path, *words], env=self.environment, capture_output=True, text=True, timeout=120, **given)
-
-    def run(self, *words, text=None):
-        """What a command prints that must succeed."""
-        done = self.exa(*words, text=text)
-        assert done.returncode == 0, f"exa {' '.join(words)} ended with {done.returncode}:\n{done.stderr}{done.stdout}"
-        return done.stdout
-
-    def reply(self, *words):
-        return json.loads(self.run(*words, "--json"))
-
-    def token(self, projects="default", verbs=None):
-        return new_token(self.path, self.environment, projects, verbs)
 
     def memory(self):
         """Resident bytes, without the file pages that the kernel may take back."""
@@ -193,8 +190,9 @@ class Server:
         return self
 
     def __exit__(self, kind, *_):
-        if kind is not None:
-            sys.stderr.write(f"--- exa serve said last\n{self.said[-3000:]}\n")
         if self.process.poll() is None:
             os.killpg(self.pid, signal.SIGKILL)
         self.process.wait()
+        self._heard.join(PATIENCE)
+        if kind is not None:
+            sys.stderr.write(f"--- exa serve said last\n{self.said[-3000:]}\n")
