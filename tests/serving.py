@@ -117,11 +117,11 @@ class Commands:
 class Server(Commands):
     """A running `exa serve` on the data folder `folder`, on a loopback port of its own unless `listen` says otherwise.
 
-    It answers when the constructor returns. `said` is what it printed, `log` its access log. `under` are words before
-    the program, for a tracer or a limit.
+    It answers when the constructor returns, unless that is told not to wait. `said` is what it printed, `log` its access
+    log. `under` are words before the program, for a tracer or a limit.
     """
 
-    def __init__(self, exa, folder, *flags, listen="127.0.0.1:0", under=(), environment=None):
+    def __init__(self, exa, folder, *flags, listen="127.0.0.1:0", under=(), environment=None, wait=True):
         super().__init__(exa, folder, environment)
         os.makedirs(folder, mode=0o700, exist_ok=True)
         self.log = os.path.join(folder, "access.log")
@@ -132,11 +132,11 @@ class Server(Commands):
         self._heard = threading.Thread(target=self._listen, daemon=True)
         self._heard.start()
         try:
-            wait_until("exa serve", lambda: self.url, alive=self.process)
+            if wait:
+                wait_until("exa serve", lambda: self.url, alive=self.process)
         except BaseException:
             self.__exit__(*sys.exc_info())
             raise
-        self.port = int(self.url.rsplit(":", 1)[1]) if self.url.startswith("http") else None
 
     def _listen(self):
         for line in self.process.stdout:
@@ -147,6 +147,10 @@ class Server(Commands):
     @property
     def pid(self):
         return self.process.pid
+
+    @property
+    def port(self):
+        return int(self.url.rsplit(":", 1)[1])
 
     @property
     def socket_path(self):
