@@ -201,7 +201,8 @@ std::string api_page(std::span<const Route> table, std::string_view origin) {
       "<p>Every command is a route, and both answer the same bytes. The same for programs: "
       "<a href=\"/openapi.json\">/openapi.json</a>. Left out of both: signing in, the stream of "
       "events (<code>/api/v1/watch</code>) and the pages <code>/healthz</code>, "
-      "<code>/readyz</code> and <code>/metrics</code>.</p>\n<nav>\n{}</nav>\n{}{}</body>\n</html>\n",
+      "<code>/readyz</code> and "
+      "<code>/metrics</code>.</p>\n<nav>\n{}</nav>\n{}{}</body>\n</html>\n",
       kStyle, links, sections, errors_section());
 }
 
