@@ -1,5 +1,5 @@
 # Run by `cmake --install`: what the program prints about itself goes where its readers look.
-# EXA_PROGRAM: the program that was built; EXA_SCRATCH: a folder of the build tree; EXA_CHANGELOG: a file.
+# EXA_PROGRAM: the program that was built; EXA_SCRATCH: a folder of the build tree; EXA_SOURCE: the source tree.
 file(MAKE_DIRECTORY "${EXA_SCRATCH}")
 
 # Packed without a time or a name, so that the same input makes the same package.
@@ -26,5 +26,16 @@ install_output(share/bash-completion/completions exa completion bash)
 install_output(share/zsh/vendor-completions _exa completion zsh)
 install_output(share/fish/vendor_completions.d exa.fish completion fish)
 
-configure_file("${EXA_CHANGELOG}" "${EXA_SCRATCH}/changelog" COPYONLY)
+# All in one folder; what is for those who build exa stays out.
+foreach(document README.md docs/operations.md docs/security.md docs/audit-format.md)
+  get_filename_component(name ${document} NAME)
+  file(READ "${EXA_SOURCE}/${document}" text)
+  string(REPLACE "](docs/" "](" text "${text}")
+  string(REPLACE "](../testdata/authorisation/" "](" text "${text}")
+  string(REGEX REPLACE "\n## More\n.*" "" text "${text}")
+  file(WRITE "${EXA_SCRATCH}/${name}" "${text}")
+  file(INSTALL DESTINATION "${CMAKE_INSTALL_PREFIX}/share/doc/exa" TYPE FILE FILES "${EXA_SCRATCH}/${name}")
+endforeach()
+
+configure_file("${EXA_SOURCE}/CHANGELOG.md" "${EXA_SCRATCH}/changelog" COPYONLY)
 install_packed(share/doc/exa "${EXA_SCRATCH}/changelog")

@@ -1,15 +1,15 @@
 # What an installation consists of, and the Debian package made of it (make package).
-# The manual and the completions come from the program itself, so they are made when it is installed.
+# The manual and the completions come from the program itself, so they are made when it is installed; documents get
+# links that lead somewhere where they lie then.
 include(GNUInstallDirs)
 
 install(TARGETS exa RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT exa)
 install(CODE "set(EXA_PROGRAM \"$<TARGET_FILE:exa>\")\nset(EXA_SCRATCH \"${CMAKE_BINARY_DIR}/package\")
-set(EXA_CHANGELOG \"${CMAKE_SOURCE_DIR}/CHANGELOG.md\")"
+set(EXA_SOURCE \"${CMAKE_SOURCE_DIR}\")"
         COMPONENT exa)
 install(SCRIPT ${CMAKE_SOURCE_DIR}/cmake/InstallGenerated.cmake COMPONENT exa)
 install(FILES packaging/exa.service DESTINATION lib/systemd/system COMPONENT exa)
-install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT exa)
-install(FILES docs/operations.md docs/audit-format.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT exa)
+install(FILES testdata/authorisation/policy.csv DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT exa)
 install(DIRECTORY packaging/prometheus packaging/grafana packaging/nginx
         DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT exa)
 # Outside of every prefix: only for the package, never by a plain `cmake --install`.
@@ -33,7 +33,8 @@ set(CPACK_INSTALL_PREFIX /usr)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION admin)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_DEPENDS adduser)
+# libcurl is loaded by name at run time (src/discover/http.cc), so dpkg-shlibdeps cannot see it
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "adduser, libcurl4")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "openssh-client")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "nginx, prometheus")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)

@@ -199,7 +199,10 @@ std::string api_page(std::span<const Route> table, std::string_view origin) {
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<title>exa API</title>\n<style>{}</style>\n</head>\n<body>\n<h1>exa API</h1>\n"
       "<p>Every command is a route, and both answer the same bytes. The same for programs: "
-      "<a href=\"/openapi.json\">/openapi.json</a>.</p>\n<nav>\n{}</nav>\n{}{}</body>\n</html>\n",
+      "<a href=\"/openapi.json\">/openapi.json</a>. Left out of both: signing in, the stream of "
+      "events (<code>/api/v1/watch</code>) and the pages <code>/healthz</code>, "
+      "<code>/readyz</code> and "
+      "<code>/metrics</code>.</p>\n<nav>\n{}</nav>\n{}{}</body>\n</html>\n",
       kStyle, links, sections, errors_section());
 }
 

@@ -232,22 +232,25 @@ json::object components() {
 }  // namespace
 
 json::object openapi(std::span<const Route> table) {
-  return {{"openapi", "3.1.0"},
-          {"info",
-           {{"title", "exa"},
-            {"version", EXA_VERSION},
-            {"summary", "Named compute shapes, and which real clusters can hold them"},
-            {"description",
-             "Every command of exa is a route. JSON, snake_case; unknown and repeated members are "
-             "refused, all problems at once. Lists come in pages: `next_cursor` goes on where one "
-             "stopped. Errors are RFC 9457 problem+json with a `code` that `exa help error` "
-             "explains."}}},
-          {"servers", json::array{json::object{{"url", "/"}}}},
-          {"security", json::array{json::object{{"token", json::array()}},
-                                   json::object{{"session", json::array()}}}},
-          {"tags", tags(table)},
-          {"paths", paths(table)},
-          {"components", components()}};
+  return {
+      {"openapi", "3.1.0"},
+      {"info",
+       {{"title", "exa"},
+        {"version", EXA_VERSION},
+        {"summary", "Named compute shapes, and which real clusters can hold them"},
+        {"description",
+         "Every command of exa is a route. JSON, snake_case; unknown and repeated members are "
+         "refused, all problems at once. Lists come in pages: `next_cursor` goes on where one "
+         "stopped. Errors are RFC 9457 problem+json with a `code` that `exa help error` "
+         "explains. Left out are what browsers and scrapers need and what never ends: signing in "
+         "(/api/v1/sessions, /auth/oidc), the stream of events (/api/v1/watch), and the pages "
+         "/healthz, /readyz and /metrics."}}},
+      {"servers", json::array{json::object{{"url", "/"}}}},
+      {"security", json::array{json::object{{"token", json::array()}},
+                               json::object{{"session", json::array()}}}},
+      {"tags", tags(table)},
+      {"paths", paths(table)},
+      {"components", components()}};
 }
 
 }  // namespace exa

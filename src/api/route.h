@@ -137,6 +137,8 @@ struct Route {
   std::vector<Code> fails_with;  // errors beyond those that its parameters and tier tell of
   Check check = nullptr;
   std::vector<std::string_view> examples;  // command lines, shown in help and run by the tests
+  // A sentence for help: what a row changes that has no route, so that nothing audits it.
+  std::string_view changes;
   int error_exit = 0;  // how the command ends on any error; 0: by the error's code
 };
 

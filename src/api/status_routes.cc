@@ -64,7 +64,7 @@ std::vector<Route> status_routes() {
        .reply = "Backup",
        .is_long = true,
        .creates = true,
-       .examples = {"exa backup /var/backups/exa-2026-11-30"}},
+       .examples = {"exa backup /var/lib/exa-backups/2026-11-30"}},
       {.id = "event.list",
        .path = "/api/v1/events",
        .command = "events",

@@ -43,7 +43,8 @@ Route admin_copy_row() {
                       .flag = "--to",
                       .help = "sqlite:FOLDER or postgresql://USER@HOST/DATABASE",
                       .required = true}},
-          .examples = {"exa admin copy --from sqlite:/srv/exa --to postgresql://exa@db/exa"}};
+          .examples = {"exa admin copy --from sqlite:/srv/exa --to postgresql://exa@db/exa"},
+          .changes = "Fills the destination; the audit log comes along as it is."};
 }
 
 Result<LocalText> admin_copy(const LocalCall& call) {
@@ -79,7 +80,8 @@ Route restore_row() {
                       .kind = Kind::path,
                       .help = "the folder of the backup",
                       .required = true}},
-          .examples = {"exa restore /var/backups/exa-2026-11-30"}};
+          .examples = {"exa restore /var/lib/exa-backups/2026-11-30"},
+          .changes = "Fills the empty store; the audit log comes along as it is."};
 }
 
 Result<LocalText> restore(const LocalCall& call) {

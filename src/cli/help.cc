@@ -120,8 +120,9 @@ std::string facts(const Param& param) {
   return text;
 }
 
-std::string tier_sentence(Tier tier) {
-  switch (tier) {
+std::string changes_sentence(const Route& route) {
+  if (!route.changes.empty()) return std::string(route.changes);
+  switch (route.tier) {
     case Tier::read_only:
       return "Reads only.";
     case Tier::mutating:
@@ -187,7 +188,7 @@ std::string command_help(const Route& route) {
   text += section("Flags of every command", globals_of(&route));
   if (!route.examples.empty()) text += "\nExamples:\n";
   for (const std::string_view example : route.examples) text += fmt::format("  {}\n", example);
-  text += "\n" + tier_sentence(route.tier) + "\n";
+  text += "\n" + changes_sentence(route) + "\n";
   return text;
 }
 

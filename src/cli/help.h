@@ -12,6 +12,7 @@ std::string usage_line(const Route& route);  // "exa hardware profile show NAME 
 // "--gpu N", "NAME", "--applicability workbench,training": as in a list of parameters.
 std::string spelled(const Param& param);
 std::string facts(const Param& param);  // help with choices, default and "required"
-std::string tier_sentence(Tier tier);
+// What it changes: by its tier, or in words of its own.
+std::string changes_sentence(const Route& route);
 
 }  // namespace exa

@@ -104,7 +104,8 @@ Route login_row() {
                       .kind = Kind::path,
                       .flag = "--ca-file",
                       .help = "certificate authority of the server, if it is your own"}},
-          .examples = {"exa login https://exa.example.org --token-file -"}};
+          .examples = {"exa login https://exa.example.org --token-file -"},
+          .changes = "Writes one file of your own; changes nothing at the server."};
 }
 
 Route logout_row() {
@@ -113,7 +114,8 @@ Route logout_row() {
           .tier = Tier::mutating,
           .summary = "Forget the server and the token of exa login",
           .detail = "The token itself stays good until it expires: exa token revoke ends it.",
-          .examples = {"exa logout"}};
+          .examples = {"exa logout"},
+          .changes = "Removes the file of exa login; changes nothing at the server."};
 }
 
 Result<LocalText> login(const LocalCall& call) {

@@ -35,7 +35,7 @@ std::string entry(std::string_view term, std::string_view text) {
 std::string command_section(const Route& route) {
   std::string out = fmt::format(".SS \"{}\"\n{}.\n", roff(usage_line(route)), roff(route.summary));
   if (!route.detail.empty()) out += fmt::format(".PP\n{}\n", roff(route.detail));
-  out += fmt::format(".PP\n{}\n", tier_sentence(route.tier));
+  out += fmt::format(".PP\n{}\n", changes_sentence(route));
   for (const Param& param : route.params) out += entry(spelled(param), facts(param));
   if (route.examples.empty()) return out;
   out += ".PP\nExamples:\n.PP\n.nf\n";
@@ -68,7 +68,13 @@ std::string man_page(CommandTable commands) {
       out += entry(std::to_string(code.exit_code), fmt::format("{}: {}", code.name, code.title));
   }
   out += ".SH ENVIRONMENT\n";
-  out += entry("EXA_HOME", "the data folder");
+  out += entry("EXA_HOME", "the data folder, where --data does not say");
+  out += entry("EXA_STORE", "where the tables are, as --store says");
+  out += entry("EXA_SERVER", "address of the server that is asked, as --server says");
+  out += entry("EXA_TOKEN_FILE", "file with the token for that server");
+  out += entry("EXA_CA_FILE", "certificate authority of that server, in PEM, if it is your own");
+  out += entry("EXA_LOCK_WAIT",
+               "how long to wait for another process that writes, e.g. 5s (default 30s)");
   out += entry("NO_COLOR", "when set and not empty: no colour");
   out += entry("COLUMNS", "how wide tables may be where the terminal does not say");
   return out;

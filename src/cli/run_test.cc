@@ -303,6 +303,17 @@ TEST(CommandLine, GroupsAndCommandsHaveHelp) {
   }
 }
 
+// Only what goes through the service is audited: a row without a route says itself what it changes.
+TEST(CommandLine, HelpPromisesAnAuditEntryForRoutesAlone) {
+  for (const Route& row : local_routes())
+    EXPECT_EQ(row.changes.empty(), row.tier == Tier::read_only) << row.command;
+  for (const Route& row : routes()) EXPECT_THAT(row.changes, IsEmpty()) << row.command;
+  Shell shell;
+  EXPECT_EQ(shell.run({"logout", "--help"}), 0);
+  EXPECT_THAT(shell.out, HasSubstr("changes nothing at the server."));
+  EXPECT_THAT(shell.out, Not(HasSubstr("is audited")));
+}
+
 TEST(CommandLine, HelpFitsEightyColumns) {
   for (const Route& route : testing_cli::table()) {
     Shell shell;

@@ -121,7 +121,8 @@ Route serve_row() {
                       .kind = Kind::path,
                       .flag = "--oidc-ca",
                       .help = "authority that the provider's certificate is from, in PEM"}},
-          .examples = {"exa serve --listen 127.0.0.1:8480"}};
+          .examples = {"exa serve --listen 127.0.0.1:8480"},
+          .changes = "Makes the data folder; what others change through it is audited."};
 }
 
 Result<ServeSettings> serve_settings(const LocalCall& call) {

@@ -7,7 +7,8 @@ import socket
 import threading
 import time
 
-from serving import SLACK, quantile, read_answer, request
+from serving import SLACK
+from wire import quantile, read_answer, request
 
 HEAD_TIME, BODY_TIME, WRITE_TIME = 10.0, 60.0, 30.0  # seconds
 PATIENCE_OF_OTHERS = 0.5  # p99, seconds, beyond what the machine takes when nobody misbehaves

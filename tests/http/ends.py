@@ -1,4 +1,5 @@
 """How a server begins and ends: stopped, killed, started twice, and its certificates."""
+import errno
 import os
 import signal
 import socket
@@ -6,7 +7,8 @@ import ssl
 import subprocess
 import time
 
-from serving import SLACK, Server, exchange, json_request, new_folder, read_answer, request
+from serving import SLACK, Server, environment_without_exa, make_certificate, new_folder
+from wire import exchange, json_request, read_answer, request
 
 
 def a_request_that_had_begun_is_answered_when_it_stops(exa):
@@ -85,14 +87,14 @@ def after_kill_9_the_same_folder_serves_again(exa):
 def a_second_server_on_the_folder_says_why_not(exa):
     with new_folder() as folder, Server(exa, folder) as server:
         environment = dict(server.environment, EXA_LOCK_WAIT="1s")
-        done = subprocess.run([server.exa, "serve", "--listen", "127.0.0.1:0"], env=environment, capture_output=True, timeout=30)
+        done = subprocess.run([server.path, "serve", "--listen", "127.0.0.1:0"], env=environment, capture_output=True, timeout=30)
         assert done.returncode == 9, (done.returncode, done.stderr)
         answers, _ = exchange(server.connect("unix"), request())
         assert answers[0].status == 200, "the first still has its socket"
-        taken = subprocess.run([server.exa, "serve", "--listen", f"127.0.0.1:{server.port}"],
+        taken = subprocess.run([server.path, "serve", "--listen", f"127.0.0.1:{server.port}"],
                                env=dict(environment, EXA_HOME=folder + "-other"), capture_output=True, timeout=30)
         subprocess.run(["rm", "-rf", folder + "-other"], check=True)
-        assert taken.returncode not in (0, 139) and b"cannot listen" in taken.stderr, taken.stderr
+        assert taken.returncode == 1 and b"cannot listen" in taken.stderr, (taken.returncode, taken.stderr)
 
 
 def what_would_be_unsafe_is_not_started(exa):
@@ -101,7 +103,7 @@ def what_would_be_unsafe_is_not_started(exa):
         os.chmod(key, 0o640)
         other_key, _ = make_certificate(folder, "two")
         missing = os.path.join(folder, "missing.pem")
-        environment = dict(os.environ, EXA_HOME=os.path.join(folder, "data"))
+        environment = environment_without_exa(EXA_HOME=os.path.join(folder, "data"))
         for words, said in [(["--listen", "0.0.0.0:0"], b"TLS"), (["--listen", "[::]:0"], b"TLS"), (["--listen", ":0"], b"TLS"),
                             (["--listen", "127.0.0.1"], b"port"), (["--listen", "127.0.0.1:99999"], b"port"),
                             (["--tls-cert", certificate], b"together"), (["--tls-key", key], b"together"),
@@ -113,16 +115,6 @@ def what_would_be_unsafe_is_not_started(exa):
                 words = [*words, "--listen", "127.0.0.1:0"]
             done = subprocess.run([os.path.abspath(exa), "serve", *words], env=environment, capture_output=True, timeout=30)
             assert done.returncode == 2 and said in done.stderr, (words, done.returncode, done.stderr.decode())
-
-
-def make_certificate(folder, name):
-    """A key and its self-signed certificate for 127.0.0.1."""
-    key, certificate = (os.path.join(folder, f"{name}.{end}") for end in ("key", "pem"))
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-                    "-subj", f"/CN={name}", "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost", "-keyout", key,
-                    "-out", certificate], check=True, capture_output=True)
-    os.chmod(key, 0o600)
-    return key, certificate
 
 
 def tls_link(server, certificate, version=None):
@@ -194,11 +186,31 @@ def reload(server):
         time.sleep(0.02)
 
 
+def as_nobody(number):
+    """What `number()` returns in a process without rights; only root can start one."""
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setgroups([])
+            os.setgid(65534)
+            os.setuid(65534)
+            os._exit(number())
+        finally:
+            os._exit(255)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
 def the_socket_is_its_owners_alone(exa):
     with new_folder() as folder, Server(exa, folder) as server:
-        mode = os.stat(server.socket_path).st_mode & 0o777
-        assert mode == 0o600, f"mode {mode:o}"
-        assert socket.AF_UNIX == server.connect("unix").family
+        found = os.stat(server.socket_path)
+        assert found.st_mode & 0o777 == 0o600 and found.st_uid == os.geteuid(), found
+        answers, _ = exchange(server.connect("unix"), request())
+        assert answers[0].status == 200, answers
+        if os.geteuid() != 0:
+            return "as its mode says; only root can try as somebody else"
+        os.chmod(folder, 0o755)  # so that the socket itself must turn strangers away
+        assert as_nobody(lambda: socket.socket(socket.AF_UNIX).connect_ex(server.socket_path)) == errno.EACCES
+        return "another user is not let in"
 
 
 CHECKS = [a_request_that_had_begun_is_answered_when_it_stops, a_client_that_never_ends_its_request_does_not_keep_it,

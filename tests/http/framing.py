@@ -4,7 +4,7 @@ What follows the bytes of every case is a second request that changes something.
 that is answered ONCE because those bytes are its body, must never run it. Sources: RFC 9112 (framing), RFC 9110
 (fields), and the tricks that desynchronised proxies and servers in the past.
 """
-from serving import request
+from wire import request
 
 REFUSED = "refused"  # one answer 4xx or 5xx, then the end
 ONCE = "once"        # one answer, whatever follows was its body

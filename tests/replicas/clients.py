@@ -18,7 +18,7 @@ class Journal:
     def __init__(self):
         self.lock = threading.Lock()
         self.operations, self.reads, self.leases = [], [], []
-        self.answered = self.acknowledged = self.tries = self.given_up = 0
+        self.answered = self.acknowledged = self.tries = 0
         self.last_acknowledged = time.time()
         self.longest_silence = 0.0
         self.strange = []       # answers that no rule foresees
@@ -118,9 +118,6 @@ class Client(threading.Thread):
             replica = (replica + 1) % len(self.ports)
             # longer each time: a replica goes on with what a client gave up, so repeats pile up there
             time.sleep(min(3.0, 0.1 * 2 ** tried) * (0.5 + self.random.random()))
-        else:
-            self.journal.given_up += 1
-            return
         # an answer may also be lost on its way: one in ten asks again, somewhere
         if operation.answers and self.random.random() < 0.1:
             other = self.random.randrange(len(self.ports))

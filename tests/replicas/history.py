@@ -5,8 +5,11 @@ Times are seconds of one clock, that of the machine on which clients and replica
 that a correct installation cannot break, however slow it was; each returns sentences, none when all is well.
 history_test.py holds the histories that each of them must refuse.
 """
-import base64, bisect, collections, datetime, hashlib, json
+import base64, bisect, collections, datetime, hashlib, json, os, sys
 from dataclasses import dataclass, field
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "audit"))
+from verify import Edge
 
 
 @dataclass
@@ -197,23 +200,13 @@ def no_device_is_given_twice(operations, leases, capacity):
             yield f"lease {lease} was given back, but is held"
 
 
-def root_of(peaks):
-    result = None
-    for peak in reversed(peaks):
-        result = peak if result is None else hashlib.sha256(b"\1" + peak + result).digest()
-    return result if result is not None else hashlib.sha256(b"").digest()
-
-
 def roots_of(leaves):
-    """Root after each leaf, from the root of none on (RFC 6962; docs/audit-format.md)."""
-    peaks, roots = [], [root_of([])]
-    for size, leaf in enumerate(leaves):
-        value, bits = hashlib.sha256(b"\0" + leaf).digest(), size
-        while bits & 1:
-            value = hashlib.sha256(b"\1" + peaks.pop() + value).digest()
-            bits >>= 1
-        peaks.append(value)
-        roots.append(root_of(peaks))
+    """Root after each leaf, from the root of none on."""
+    edge = Edge()
+    roots = [edge.root()]
+    for leaf in leaves:
+        edge.append(leaf)
+        roots.append(edge.root())
     return roots
 
 
@@ -260,7 +253,7 @@ NOT_A_REFUSAL = ("outcome_unknown", "store_unreachable", "store_locked", "store_
 
 def log_says_what_is_stored(bundle, profiles, leases):
     """One entry for each version and each lease, and no version or lease without one."""
-    sets, placed, released = collections.Counter(), collections.Counter(), collections.Counter()
+    sets, placed = collections.Counter(), collections.Counter()
     for leaf in leaves_of(bundle):
         entry = json.loads(leaf)
         if entry["outcome"] != "done":
