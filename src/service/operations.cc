@@ -192,8 +192,8 @@ Result<BegunOperation> begin_operation(Service& service, const Caller& caller,
         "INSERT INTO operation VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0, '', NULL, NULL, "
         "$11, NULL)",
         {id, what.route, what.target, caller.principal.id, caller.principal.name, key,
-         caller.request_digest, int64_t{what.changes}, what.worker, std::string(name(OperationState::queued)),
-         now.micros}));
+         caller.request_digest, int64_t{what.changes}, what.worker,
+         std::string(name(OperationState::queued)), now.micros}));
     begun.fresh = true;
     EXA_ASSIGN(const Row row, visible_row(tx, caller, id));
     EXA_ASSIGN(begun.answer, accepted(service, row));
