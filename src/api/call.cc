@@ -18,21 +18,37 @@ bool is_parameter(std::string_view segment) {
   return segment.starts_with('{') && segment.ends_with('}');
 }
 
+// Takes the text up to the next '/' off `rest`, which is empty after the last.
+std::string_view next_segment(std::string_view& rest) {
+  const size_t end = std::min(rest.find('/'), rest.size());
+  const std::string_view segment = rest.substr(0, end);
+  rest.remove_prefix(std::min(end + 1, rest.size()));
+  return segment;
+}
+
+// Without a copy: every request is held against many rows, and most differ in their third segment.
+bool has_form(std::string_view path, std::string_view pattern) {
+  if (std::ranges::count(path, '/') != std::ranges::count(pattern, '/')) return false;
+  while (!pattern.empty() || !path.empty()) {
+    const std::string_view wanted = next_segment(pattern);
+    const std::string_view given = next_segment(path);
+    if (!is_parameter(wanted) && wanted != given) return false;
+  }
+  return true;
+}
+
 // The path's arguments if it has the row's form.
 std::optional<std::vector<std::pair<std::string, std::string>>> arguments_of(
     std::string_view pattern, std::string_view path) {
-  const auto wanted = split(pattern, '/');
-  const auto given = split(path, '/');
-  if (wanted.size() != given.size()) return std::nullopt;
+  if (!has_form(path, pattern)) return std::nullopt;
   std::vector<std::pair<std::string, std::string>> arguments;
-  for (size_t i = 0; i < wanted.size(); ++i) {
-    if (!is_parameter(wanted[i])) {
-      if (wanted[i] != given[i]) return std::nullopt;
-      continue;
-    }
-    auto decoded = percent_decode(given[i]);
+  while (!pattern.empty() || !path.empty()) {
+    const std::string_view wanted = next_segment(pattern);
+    const std::string_view given = next_segment(path);
+    if (!is_parameter(wanted)) continue;
+    auto decoded = percent_decode(given);
     if (!decoded || decoded->empty()) return std::nullopt;
-    arguments.emplace_back(wanted[i].substr(1, wanted[i].size() - 2), *std::move(decoded));
+    arguments.emplace_back(wanted.substr(1, wanted.size() - 2), *std::move(decoded));
   }
   return arguments;
 }

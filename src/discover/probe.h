@@ -36,6 +36,7 @@ Result<Capture> probe(const ClusterAddress& address, const Clock& clock,
 Result<Capture> probe_slurm(const ClusterAddress& address, Transport& transport, Time now);
 Result<Capture> probe_flux(const ClusterAddress& address, Transport& transport, Time now);
 Result<Capture> probe_host(const ClusterAddress& address, Transport& transport, Time now);
-Result<Capture> probe_kubernetes(const ClusterAddress& address, Time now, Progress& progress);
+Result<Capture> probe_kubernetes(const ClusterAddress& address, Time now,
+                                 Progress& progress = unwatched());
 
 }  // namespace exa

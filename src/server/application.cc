@@ -217,14 +217,17 @@ Outgoing Application::from_router(const Incoming& incoming, const std::string& i
   if (!target) return refuse(400, Code::invalid_input, target.error().message);
   // HEAD is GET without a body, which the connection leaves out.
   const auto method = find_method(incoming.method == "HEAD" ? "GET" : incoming.method);
-  const std::string allowed = allowed_methods(target->path);
-  if (!allowed.empty() && (!method || allowed.find(name(*method)) == std::string::npos)) {
-    Outgoing refusal = refuse(405, Code::method_not_allowed,
-                              fmt::format("{} does not take {}", target->path, incoming.method));
-    refusal.headers.emplace_back("allow", allowed);
-    return refusal;
+  const auto matched = method ? match_route(routes(), *method, target->path)
+                              : Result<Matched>(fail(Code::not_found, "nothing is there"));
+  if (!matched) {
+    if (const std::string allowed = allowed_methods(target->path); !allowed.empty()) {
+      Outgoing refusal = refuse(405, Code::method_not_allowed,
+                                fmt::format("{} does not take {}", target->path, incoming.method));
+      refusal.headers.emplace_back("allow", allowed);
+      return refusal;
+    }
+    if (!method) return refuse(404, Code::not_found, "there is nothing at this path");
   }
-  if (!method) return refuse(404, Code::not_found, "there is nothing at this path");
   if (const auto why = cross_site(incoming)) return refuse(403, Code::forbidden, *why);
   if (!incoming.body.empty() && !is_json(incoming.content_type))
     return refuse(415, Code::invalid_input, "a body must be sent as application/json");
@@ -242,7 +245,6 @@ Outgoing Application::from_router(const Incoming& incoming, const std::string& i
   request.request_id = id;
   const bool keep = reads(incoming.method) && parts_.service.store().only_writer();
   const uint64_t changes = parts_.service.store().changes();
-  const auto matched = match_route(routes(), request.method, request.path);
   request.respond_async = matched && matched->route->is_long && wants_async(incoming.prefer);
   Reply reply =
       request.respond_async ? parts_.operations.begin(request) : parts_.router.handle(request);
