@@ -314,9 +314,10 @@ class HttpConnection final : public Connection,
                         self->lowest().expires_never();
                         self->sink_ = std::make_shared<StreamSink>(self);
                         self->watch_for_end();
-                        auto begin = std::move(self->outgoing_.stream);
+                        // the sink by value: when the stream ends, this thread drops sink_
                         asio::post(self->serving_.workers,
-                                   [self, begin = std::move(begin)] { begin(self->sink_); });
+                                   [begin = std::move(self->outgoing_.stream),
+                                    sink = self->sink_] { begin(sink); });
                         if (self->stopping_) self->sink_->end();
                       });
   }
