@@ -74,17 +74,15 @@ Result<Send> Connector::operator()(const Where& where) {
     EXA_ASSIGN(auto login, saved_login(environment_));
     if (login) return send_to(*std::move(login));
   }
-  const EnvironmentLookup variable = lookup_in(environment_);
-  auto folder = folder_of(where, variable);
-  if (folder && listens_on(socket_in(*folder))) {
+  auto home = home_of(where, lookup_in(environment_));
+  // whoever names a database server means it, whatever the server on this folder works on
+  if (home && home->server.empty() && listens_on(socket_in(home->folder))) {
     RemoteServer server;
     server.url = "http://localhost";
-    server.unix_socket = socket_in(*folder).string();
+    server.unix_socket = socket_in(home->folder).string();
     return send_to(std::move(server));
   }
-  EXA_ASSIGN(const Duration wait, lock_wait(variable));
-  local_ = std::make_unique<LocalServer>(std::move(folder), environment_.clock, wait,
-                                         store_named(where.store, variable));
+  local_ = std::make_unique<LocalServer>(std::move(home), environment_.clock);
   return Send([this](const Request& request) { return local_->handle(request); });
 }
 

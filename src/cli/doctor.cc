@@ -56,8 +56,9 @@ class Examination {
   }
 
   void folder() {
-    const auto path = folder_of(where_, lookup_in(call_.environment));
-    if (!path) return broken("data folder", path.error());
+    const auto home = home_of(where_, lookup_in(call_.environment));
+    if (!home) return broken("data folder", home.error());
+    const std::filesystem::path* path = &home->folder;
     struct stat status {};
     if (::stat(path->c_str(), &status) != 0)
       return add("data folder", "ok", path->string() + " is made by the first change");

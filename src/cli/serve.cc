@@ -93,17 +93,13 @@ Result<LocalText> serve(const LocalCall& call) {
   mallopt(M_ARENA_MAX, 4);
   mallopt(M_TRIM_THRESHOLD, 64 << 20);
   mallopt(M_MMAP_THRESHOLD, 4 << 20);
-  EXA_ASSIGN(const Duration wait, lock_wait(lookup_in(call.environment)));
-  EXA_ASSIGN(auto store, open_home({.folder = settings.folder,
-                                    .store = settings.store,
-                                    .lock_wait = wait,
-                                    .hold_lock = true}));
+  EXA_ASSIGN(auto store, open_home(settings.home));
   EXA_ASSIGN(const auto log, AccessLog::open(settings.access_log));
   std::unique_ptr<TlsFiles> tls;
   if (!settings.certificate.empty()) {
     EXA_ASSIGN(tls, TlsFiles::open(settings.certificate, settings.key));
   }
-  Instance exa(std::move(store), settings.folder, call.environment.clock);
+  Instance exa(std::move(store), settings.home.folder, call.environment.clock);
   EXA_TRY(offer_setup(call, exa.service, settings));
   Metrics metrics;
   Door door(exa.service, operating_system_user());
@@ -118,7 +114,7 @@ Result<LocalText> serve(const LocalCall& call) {
       {exa.service, exa.router, std::ref(door), watch, sessions, *log, metrics});
   Server server(application,
                 {.listen = settings.listen,
-                 .unix_socket = socket_in(settings.folder),
+                 .unix_socket = socket_in(settings.home.folder),
                  .tls = tls.get(),
                  .threads = static_cast<size_t>(settings.threads),
                  .drain_time = std::chrono::milliseconds(settings.drain.micros / 1000)});
@@ -128,7 +124,7 @@ Result<LocalText> serve(const LocalCall& call) {
   discovery.start();
   if (webhook) webhook->start();
   const std::string where = server.address().empty()
-                                ? socket_in(settings.folder).string()
+                                ? socket_in(settings.home.folder).string()
                                 : fmt::format("{}://{}", tls ? "https" : "http", server.address());
   report(call, *log, "started", fmt::format("exa {} answers at {}", EXA_VERSION, where),
          {{"address", where}, {"store", exa.store->describe()}, {"version", EXA_VERSION}});

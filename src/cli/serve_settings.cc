@@ -126,9 +126,8 @@ Route serve_row() {
 
 Result<ServeSettings> serve_settings(const LocalCall& call) {
   ServeSettings settings;
-  const Where& where = call.invocation.globals.where;
-  EXA_ASSIGN(settings.folder, folder_of(where, lookup_in(call.environment)));
-  settings.store = store_named(where.store, lookup_in(call.environment));
+  EXA_ASSIGN(settings.home, home_of(call.invocation.globals.where, lookup_in(call.environment)));
+  settings.home.hold_lock = true;
   if (const std::string listen = value_of(call, "listen"); listen != "none") {
     EXA_ASSIGN(settings.listen, parse_listen_address(listen));
   }
