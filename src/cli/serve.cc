@@ -14,6 +14,7 @@
 #include "server/session_pages.h"
 #include "server/watch_hub.h"
 #include "service/sign_in.h"
+#include "store/lock_file.h"
 
 namespace exa {
 namespace {
@@ -83,6 +84,20 @@ Result<void> offer_setup(const LocalCall& call, Service& service, const ServeSet
   return {};
 }
 
+// One server on a data folder, whatever store it works on: there is one socket in it.
+Result<LockFile> only_server_on(const Home& home) {
+  std::error_code error;
+  if (std::filesystem::create_directories(home.folder, error))
+    std::filesystem::permissions(home.folder, std::filesystem::perms::owner_all, error);
+  auto lock = LockFile::acquire(home.folder / "exa.serve.lock", home.lock_wait);
+  if (!lock && lock.error().code == Code::store_locked) {
+    return fail(Code::store_locked,
+                fmt::format("another exa serve runs on {}", home.folder.string()),
+                "exa serve --data DIR, with a folder of its own for each replica");
+  }
+  return lock;
+}
+
 }  // namespace
 
 Result<LocalText> serve(const LocalCall& call) {
@@ -93,6 +108,7 @@ Result<LocalText> serve(const LocalCall& call) {
   mallopt(M_ARENA_MAX, 4);
   mallopt(M_TRIM_THRESHOLD, 64 << 20);
   mallopt(M_MMAP_THRESHOLD, 4 << 20);
+  EXA_ASSIGN(const LockFile only, only_server_on(settings.home));
   EXA_ASSIGN(auto store, open_home(settings.home));
   EXA_ASSIGN(const auto log, AccessLog::open(settings.access_log));
   std::unique_ptr<TlsFiles> tls;
