@@ -9,21 +9,13 @@ namespace {
 
 const std::vector<std::string_view> kPlatformRoles = {"platform-admin", "auditor"};
 
-// A file ends with a newline that nobody meant to be part of the password.
-std::string password_of(const Call& call, std::string_view key = "password") {
-  std::string password = call.text(key);
-  if (password.ends_with('\n')) password.pop_back();
-  if (password.ends_with('\r')) password.pop_back();
-  return password;
-}
-
 std::string subject_kind(const Call& call) {
   return call.flag("group") ? "group" : "user";
 }
 
 Result<Reply> create(Service& service, const Call& call) {
   CreateUser what{call.text("name"), call.text("display_name"), {}, {}};
-  if (call.has("password")) what.password = password_of(call);
+  if (call.has("password")) what.password = call.text("password");
   if (call.has("role")) what.platform_role = find_platform_role(call.text("role"));
   return reply_of(create_user(service, call.caller, what));
 }
@@ -41,8 +33,8 @@ Result<Reply> disable(Service& service, const Call& call) {
 }
 
 Result<Reply> password(Service& service, const Call& call) {
-  return reply_of(set_password(service, call.caller, call.text("name"), password_of(call),
-                               password_of(call, "current")));
+  return reply_of(set_password(service, call.caller, call.text("name"), call.text("password"),
+                               call.text("current")));
 }
 
 Result<Reply> role(Service& service, const Call& call) {
@@ -75,7 +67,7 @@ Result<Reply> status(Service&, const Call& call) {
 
 Result<Reply> setup(Service& service, const Call& call) {
   return reply_of(complete_setup(service, call.caller, call.text("code"), call.text("user"),
-                                 password_of(call)));
+                                 call.text("password")));
 }
 
 Param name_param(std::string_view help) {
@@ -89,7 +81,7 @@ Param user_param() {
 Param password_param(std::string_view help, bool required) {
   return {.name = "password",
           .in = In::body,
-          .kind = Kind::file,
+          .kind = Kind::secret,
           .flag = "--password-file",
           .help = help,
           .required = required};
@@ -173,12 +165,13 @@ std::vector<Route> user_rows() {
                   password_param("file with the password (- for standard input)", true),
                   {.name = "current",
                    .in = In::body,
-                   .kind = Kind::file,
+                   .kind = Kind::secret,
                    .flag = "--current-password-file",
                    .help = "file with the present password; needed for one's own"},
                   dry_run_param()},
        .handler = password,
-       .reply = "User"},
+       .reply = "User",
+       .fails_with = {Code::too_many_requests}},
       {.id = "user.role",
        .method = Method::put,
        .path = "/api/v1/users/{name}/platform-role",
@@ -279,7 +272,8 @@ std::vector<Route> door_rows() {
                   dry_run_param()},
        .handler = setup,
        .reply = "User",
-       .creates = true},
+       .creates = true,
+       .fails_with = {Code::too_many_requests}},
   };
 }
 

@@ -77,6 +77,7 @@ std::vector<Route> consumer_routes() {
        .handler = use,
        .reply = "NewConsumer",
        .creates = true,
+       .fails_with = {Code::inapplicable},
        .examples = {"exa hardware profile use small --for workbench --as my-notebook"}},
       {.id = "hardware_profile.release",
        .method = Method::del,

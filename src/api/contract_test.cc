@@ -271,12 +271,46 @@ TEST_F(Contract, EveryAnswerOfEveryRouteIsAsItsSchemaSays) {
         << route.id << " is not asked here";
 }
 
+// What others' things look like to somebody of one project.
+TEST_F(Contract, WhatIsCountedInsteadOfNamedIsAsTheSchemaSays) {
+  prepare(exa_);
+  exa_.ask("project.create", {{"name", "vision"}});
+  exa_.ask("hardware_profile.share", {{"name", "eight"}, {"with", json::array{"vision"}}});
+  exa_.ask("hardware_profile.set",
+           {{"name", "off"}, {"accelerator_family", "cpu"}, {"label", "x"}});
+  exa_.ask("hardware_profile.share", {{"name", "off"}, {"with", json::array{"vision"}}});
+  exa_.ask("hardware_profile.use",
+           {{"name", "default/eight"}, {"project", "vision"}, {"for", "training"}, {"as", "run"}});
+  exa_.ask("pool.add", {{"name", "own"}, {"accelerator", "nvidia"}, {"count", 8}});
+  exa_.ask("placement.place", {{"name", "held"}, {"reserve", true}});
+  const std::pair<const char*, std::vector<Asked>> asked[] = {
+      {"default", {{"hardware_profile.in_use", {}}, {"status.show", {}}}},
+      {"vision",
+       {{"hardware_profile.list", {{"shared", true}, {"project", "vision"}}},
+        {"hardware_profile.show", {{"name", "default/eight"}, {"project", "vision"}}},
+        {"pool.show", {{"name", "own"}}},
+        {"event.list", {{"since", 0}}}}}};
+  for (const auto& [project, requests] : asked) {
+    exa_.principal = {"user", "grace", "user:grace", {}, "", {}};
+    exa_.principal.rights.by_project[project] = Role::admin;
+    for (const Asked& one : requests) {
+      const Reply reply = exa_.call(one.route, one.args);
+      EXPECT_EQ(reply.status, 200) << one.route << reply.body;
+      holds(*find_route(one.route), reply, one.route + " as somebody of " + project);
+    }
+  }
+  exa_.principal.rights.by_project = {{"vision", Role::admin}};
+  EXPECT_NE(exa_.call("pool.show", {{"name", "own"}}).body.find("leases_of_other_projects"),
+            std::string::npos);
+}
+
 TEST_F(Contract, EveryRefusalIsADescribedProblem) {
   for (const Route& route : routes()) {
     json::object args;
     for (const Param& param : route.params)
       if (param.in == In::path || param.required)
         args[param.name] = param.choices.empty() ? std::string_view("absent") : param.choices[0];
+    if (route.id == "backup.create") args["folder"] = (exa_.folder() / "absent" / "too").string();
     holds(route, exa_.call(route.id, args), std::string(route.id) + " of what is not there");
     Request request = build_request(route, args);
     request.request_id = "r-1";

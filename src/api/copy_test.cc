@@ -119,5 +119,60 @@ TEST(Copy, ALogThatDoesNotVerifyGoesNowhere) {
   EXPECT_TRUE(std::filesystem::is_empty(there.folder()));
 }
 
+TEST(Backup, ThatFailsLeavesNothingInTheWayOfTheNext) {
+  TestExa exa;
+  fill(exa);
+  exa.tamper("UPDATE audit_entry SET leaf = '{}' WHERE idx = 1");
+  const std::string folder = (exa.folder() / "backup").string();
+  EXPECT_GE(exa.call("backup.create", {{"folder", folder}}).status, 400);
+  EXPECT_FALSE(std::filesystem::exists(folder));
+}
+
+TEST(Backup, AskedForAgainWithItsKeyIsNotMadeAgain) {
+  TestExa exa;
+  fill(exa);
+  const std::string folder = (exa.folder() / "backup").string();
+  const Reply first = exa.call("backup.create", {{"folder", folder}}, "key-1");
+  ASSERT_EQ(first.status, 201) << first.body;
+  const Reply again = exa.call("backup.create", {{"folder", folder}}, "key-1");
+  EXPECT_EQ(again.status, 201) << again.body;
+  EXPECT_EQ(again.body, first.body);
+  EXPECT_EQ(exa.call("backup.create", {{"folder", folder}}, "key-2").status, 422);
+}
+
+TEST(Backup, AnOlderOneUnderANewerCheckpointAsksForARecovery) {
+  TestExa exa;
+  fill(exa);
+  const PlaceForStores place(Backend::sqlite);
+  const auto backup = place.folder() / "backup";
+  exa.ask("backup.create", {{"folder", backup.string()}});
+  exa.ask("project.create", {{"name", "later"}});
+  // the database is lost; the files of its log are still there
+  const auto home = place.folder() / "home";
+  std::filesystem::create_directory(home);
+  for (const std::string_view file : {kAuditKeyFile, kAuditPublicKeyFile, kAuditCheckpointFile})
+    std::filesystem::copy(exa.folder() / file, home / file);
+  const auto from = open_sqlite({.folder = backup}).value();
+  const auto to = open_sqlite({.folder = home}).value();
+  const Clock clock = [&] { return exa.now; };
+  const auto restored = restore_installation({*from, backup}, {*to, home}, clock);
+  ASSERT_TRUE(restored) << restored.error().message;
+  EXPECT_TRUE(restored->body.at("needs_recovery").as_bool());
+
+  AuditTrail trail(home);
+  Service service(*to, trail, {clock, [] { return "id"; }, {}});
+  Router router(service);
+  const auto create = [&](const char* name) {
+    Request request = build_request(*find_route("project.create"), {{"name", name}});
+    request.principal = owner_of_folder("ada", "uid:1000");
+    return router.handle(request);
+  };
+  EXPECT_GE(create("too-early").status, 400);
+  Request recover = build_request(*find_route("audit.recover"), {{"reason", "the disk was lost"}});
+  recover.principal = owner_of_folder("ada", "uid:1000");
+  EXPECT_LT(router.handle(recover).status, 300);
+  EXPECT_EQ(create("after").status, 201);
+}
+
 }  // namespace
 }  // namespace exa

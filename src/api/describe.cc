@@ -39,10 +39,6 @@ bool may_be_overtaken(const Route& route) {
   return replaces(route) || asks_a_cluster(route);
 }
 
-bool is_for_a_use(const Route& route) {
-  return has_param(route, [](const Param& param) { return param.name == "for"; });
-}
-
 bool reads_output(const Route& route) {
   return asks_a_cluster(route) ||
          has_param(route, [](const Param& param) { return param.kind == Kind::file; });
@@ -52,12 +48,8 @@ bool rests_on_the_log(const Route& route) {
   return changes(route) || route.action.starts_with("audit:");
 }
 
-bool signs_in(const Route& route) {
-  return route.action == "setup:use";
-}
-
-bool reads_on(const Route& route) {
-  return has_param(route, [](const Param& param) { return param.name == "since"; });
+bool as_the_row_says(const Route&) {
+  return false;
 }
 
 bool never(const Route&) {
@@ -84,7 +76,7 @@ constexpr When kWhen[] = {
     {Code::unresolvable, changes},
     {Code::blocked, changes},
     {Code::confirmation_needed, never},  // of the command line, before it sends anything
-    {Code::inapplicable, is_for_a_use},
+    {Code::inapplicable, as_the_row_says},
     {Code::unreadable_output, reads_output},
     {Code::probe_failed, asks_a_cluster},
     {Code::store_unwritable, always},
@@ -96,8 +88,8 @@ constexpr When kWhen[] = {
     {Code::unreachable, never},  // of whoever asks
     {Code::fail_on, never},      // an exit code, not an error
     {Code::interrupted, never},
-    {Code::too_many_requests, signs_in},
-    {Code::history_gone, reads_on},
+    {Code::too_many_requests, as_the_row_says},
+    {Code::history_gone, as_the_row_says},
     {Code::store_unreachable, always},
     {Code::outcome_unknown, changes},
 };
@@ -139,7 +131,8 @@ std::vector<std::string> words_of(std::string_view line) {
 
 json::value argument(const Param& param, const std::string& word) {
   if (param.kind == Kind::saved) return true;
-  if (param.kind == Kind::file) return json::string(fmt::format("… the content of {} …", word));
+  if (param.kind == Kind::file || param.kind == Kind::secret)
+    return json::string(fmt::format("… the content of {} …", word));
   if (param.kind == Kind::decimal) return number_from_text(word);
   return value_of_text(param, word);
 }
@@ -170,7 +163,9 @@ std::vector<Code> error_codes_of(const Route& route) {
   for (const CodeInfo& code : all_codes()) {
     const auto* when = std::ranges::find(kWhen, code.code, &When::code);
     EXA_ASSERT(when != std::end(kWhen));  // a new code says here where it can be met
-    if (when->holds(route)) codes.push_back(code.code);
+    if (when->holds(route) ||
+        std::ranges::find(route.fails_with, code.code) != route.fails_with.end())
+      codes.push_back(code.code);
   }
   return codes;
 }

@@ -23,13 +23,13 @@ Halves cut(std::string_view text, char separator) {
 
 }  // namespace
 
-Result<Target> parse_target(std::string_view text) {
+Result<RequestTarget> parse_target(std::string_view text) {
   if (!text.starts_with('/')) return bad_target("must be a path that starts with /");
   // a fragment is for browsers and never sent
   const bool sendable =
       std::ranges::all_of(text, [](char c) { return c > 0x20 && c < 0x7f && c != '#'; });
   if (!sendable) return bad_target("holds a character that must be percent-encoded");
-  Target target;
+  RequestTarget target;
   auto [path, rest] = cut(text, '?');
   target.path = path;
   while (!rest.empty()) {

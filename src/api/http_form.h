@@ -17,14 +17,14 @@ inline constexpr std::string_view kIdempotencyHeader = "idempotency-key";
 inline constexpr std::string_view kAnyStateHeader = "exa-any-state";
 inline constexpr std::string_view kRequestIdHeader = "x-request-id";
 
-struct Target {
+struct RequestTarget {
   std::string path;                                        // encoded, as sent
   std::vector<std::pair<std::string, std::string>> query;  // decoded
 };
 
 // "/api/v1/x?limit=5" as a request line has it. invalid_input for anything else, such as an
 // absolute URL or a broken %-sequence.
-Result<Target> parse_target(std::string_view text);
+Result<RequestTarget> parse_target(std::string_view text);
 std::string format_target(std::string_view path,
                           std::span<const std::pair<std::string, std::string>> query);
 

@@ -410,6 +410,7 @@ std::vector<Route> profile_routes() {
                   project_param()},
        .handler = resolve,
        .reply = "ResolvedProfile",
+       .fails_with = {Code::inapplicable},
        .check = check_reference,
        .examples = {"exa hardware profile resolve small --cluster here --for workbench"}},
       {.id = "hardware_profile.delete",

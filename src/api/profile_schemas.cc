@@ -58,12 +58,13 @@ Members profile() {
 
 // A name whose label `active` points nowhere.
 json::object without_active() {
-  return object({{"name", text()},
-                 {"version", null()},
-                 {"project", text()},
-                 {"note", text()},
-                 {"latest_version", count()},
-                 {"other_labels", list(object({{"label", text()}, {"version", count()}}))}});
+  return object(
+      {{"name", text()},
+       {"version", null()},
+       {"project", text()},
+       {"note", text()},
+       sometimes("latest_version", count()),
+       sometimes("other_labels", list(object({{"label", text()}, {"version", count()}})))});
 }
 
 json::object ask() {
@@ -193,6 +194,7 @@ json::object in_use() {
                                                             {"drift", drift()},
                                                             {"drift_detail", text()}}))},
                  {"needs_attention", count()},
+                 sometimes("in_other_projects", count()),
                  {"next_cursor", null()}});
 }
 

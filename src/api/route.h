@@ -35,6 +35,7 @@ enum class Kind {
   choice,    // one of `choices`
   duration,  // "15m"
   path,      // a file on the machine that will read it; the command line makes it absolute
+  secret,    // as file, without the newline that ends a file of one line: a password
   file,      // command line: a path whose content is sent ("-": standard input); API: the content
   saved,     // command line: a path where the reply's text of this name is written; API: true asks
              // for that text
@@ -123,9 +124,10 @@ struct Route {
   std::string_view detail;   // a paragraph for --help, man page and API text; may be empty
   std::vector<Param> params;
   Handler handler = nullptr;
-  std::string_view reply;  // schema of its answer (schema.h)
-  bool creates = false;    // answers 201 where something came to be
-  bool if_match = false;   // replaces or removes what others may have changed: takes If-Match
+  std::string_view reply;        // schema of its answer (schema.h)
+  bool creates = false;          // answers 201 where something came to be
+  bool if_match = false;         // replaces or removes what others may have changed: takes If-Match
+  std::vector<Code> fails_with;  // errors beyond those that its parameters and tier tell of
   Check check = nullptr;
   std::vector<std::string_view> examples;  // command lines, shown in help and run by the tests
   int error_exit = 0;  // how the command ends on any error; 0: by the error's code

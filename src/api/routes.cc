@@ -96,6 +96,8 @@ std::string_view name(Kind kind) {
       return "duration";
     case Kind::path:
       return "path";
+    case Kind::secret:
+      return "secret";
     case Kind::file:
       return "file";
     case Kind::saved:

@@ -79,6 +79,7 @@ std::vector<Route> status_routes() {
                   std::move(limit)},
        .handler = events,
        .reply = "Events",
+       .fails_with = {Code::history_gone},
        .examples = {"exa events --since 0 --limit 20"}},
   };
 }

@@ -16,6 +16,7 @@ json::object standing() {
                  {"since", maybe(time())},
                  {"reason", text()},
                  {"consumers", list(text())},
+                 {"other_consumers", count()},
                  {"next", text()}});
 }
 

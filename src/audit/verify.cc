@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "audit/replay.h"
+#include "base/json_or_null.h"
 #include "base/text.h"
 
 namespace exa {
@@ -16,10 +17,6 @@ constexpr std::array<std::string_view, 16> kNames = {
 };
 static_assert(kNames.size() == static_cast<size_t>(Finding::malformed_bundle) + 1);
 
-json::value or_null(std::optional<int64_t> number) {
-  return number ? json::value(*number) : json::value(nullptr);
-}
-
 }  // namespace
 
 std::string_view name(Finding finding) {
@@ -32,8 +29,8 @@ json::object to_json(const Verdict& verdict) {
   object["finding"] = name(verdict.finding);
   object["where"] = verdict.where;
   object["sentence"] = verdict.sentence;
-  object["first_bad_index"] = or_null(verdict.first_bad_index);
-  object["last_bad_index"] = or_null(verdict.last_bad_index);
+  object["first_bad_index"] = number_or_null(verdict.first_bad_index);
+  object["last_bad_index"] = number_or_null(verdict.last_bad_index);
   object["size"] = verdict.size;
   object["root"] = hex(verdict.root);
   object["checkpoint_size"] =

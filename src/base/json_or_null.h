@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/json.h"
+#include "base/time.h"
 
 namespace exa {
 
@@ -15,6 +16,10 @@ inline json::value text_or_null(const std::string& text) {
 template <typename Number>
 json::value number_or_null(const std::optional<Number>& number) {
   return number ? json::value(*number) : json::value(nullptr);
+}
+
+inline json::value time_or_null(const std::optional<Time>& time) {
+  return time ? json::value(format_rfc3339(*time)) : json::value(nullptr);
 }
 
 }  // namespace exa

@@ -80,7 +80,7 @@ Result<json::object> collect_arguments(const Invocation& invocation,
       args[param->name] = absolute(text, environment);
       continue;
     }
-    if (param->kind != Kind::file) {
+    if (param->kind != Kind::file && param->kind != Kind::secret) {
       args[param->name] = value_of(*param, text);
       // in a query an empty list would read as none: --fail-on "" must not be a gate without a bar
       const bool choosing = param->kind == Kind::csv && !param->choices.empty();
@@ -94,6 +94,10 @@ Result<json::object> collect_arguments(const Invocation& invocation,
       continue;
     }
     auto content = environment.read_file(text, kLargestFile);
+    if (content && param->kind == Kind::secret) {
+      if (content->ends_with('\n')) content->pop_back();
+      if (content->ends_with('\r')) content->pop_back();
+    }
     if (!content) {
       problems.push_back({shown(*param), content.error().message, ""});
     } else if (!is_valid_utf8(*content)) {

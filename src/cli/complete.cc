@@ -205,7 +205,8 @@ class Completion {
   }
 
   std::set<std::string> values(const Param& param, std::string prefix) {
-    if (param.kind == Kind::file || param.kind == Kind::path || param.kind == Kind::saved) {
+    if (param.kind == Kind::file || param.kind == Kind::secret || param.kind == Kind::path ||
+        param.kind == Kind::saved) {
       return {":files"};
     }
     std::set<std::string> found;

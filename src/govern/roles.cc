@@ -177,10 +177,6 @@ bool permitted(const Rights& rights, std::string_view action, std::string_view p
   return held(rights, *rule, project);
 }
 
-bool may_know(const Rights& rights, std::string_view project) {
-  return known_projects(rights).contains(project);
-}
-
 bool Projects::contains(std::string_view project) const {
   return all || std::ranges::binary_search(names, project);
 }

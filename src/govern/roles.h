@@ -61,9 +61,6 @@ Rights rights_of_owner();
 // `project` counts for actions whose scope is a project, and is "" for the others.
 bool permitted(const Rights& rights, std::string_view action, std::string_view project);
 
-// Whether somebody may know that a project is there: holds any role or verb in it.
-bool may_know(const Rights& rights, std::string_view project);
-
 // A set of projects: all there are, or those that are named.
 struct Projects {
   bool all = false;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/json_or_null.h"
+
 namespace exa {
 namespace {
 
@@ -255,10 +257,6 @@ Result<Node> read_node(const json::value& value) {
   return reader.done(std::move(node));
 }
 
-json::value or_null(const std::optional<int64_t>& number) {
-  return number ? json::value(*number) : json::value(nullptr);
-}
-
 }  // namespace
 
 json::object to_json(const Node& node) {
@@ -321,12 +319,12 @@ json::object to_json(const DeviceCount& count) {
   object["mig_profile"] =
       count.mig_profile.empty() ? json::value(nullptr) : json::value(count.mig_profile);
   object["resource"] = count.resource.empty() ? json::value(nullptr) : json::value(count.resource);
-  object["physical"] = or_null(count.physical);
-  object["units"] = or_null(count.units);
-  object["usable"] = or_null(count.usable);
-  object["used"] = or_null(count.used);
-  object["free"] = or_null(count.free);
-  object["stranded"] = or_null(count.stranded);
+  object["physical"] = number_or_null(count.physical);
+  object["units"] = number_or_null(count.units);
+  object["usable"] = number_or_null(count.usable);
+  object["used"] = number_or_null(count.used);
+  object["free"] = number_or_null(count.free);
+  object["stranded"] = number_or_null(count.stranded);
   object["nodes"] = count.nodes;
   return object;
 }
@@ -342,8 +340,8 @@ json::object to_json(const CapacityCount& count) {
       count.cpu_milli ? number_from_milli(*count.cpu_milli) : json::value(nullptr);
   object["free_cpu"] =
       count.cpu_free_milli ? number_from_milli(*count.cpu_free_milli) : json::value(nullptr);
-  object["usable_memory_bytes"] = or_null(count.memory_bytes);
-  object["free_memory_bytes"] = or_null(count.memory_free_bytes);
+  object["usable_memory_bytes"] = number_or_null(count.memory_bytes);
+  object["free_memory_bytes"] = number_or_null(count.memory_free_bytes);
   object["devices"] = array_of(
       count.devices, +[](const DeviceCount& device) { return to_json(device); });
   return object;

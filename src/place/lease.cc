@@ -92,10 +92,6 @@ std::vector<LeasedPart> packed(int64_t devices, int64_t milli, std::span<const L
   return parts;
 }
 
-json::value time_or_null(const std::optional<Time>& time) {
-  return time ? json::value(format_rfc3339(*time)) : json::value(nullptr);
-}
-
 json::array parts_json(const std::vector<LeasedPart>& parts) {
   json::array list;
   for (const LeasedPart& part : parts) {
@@ -126,8 +122,11 @@ class StoredLease {
 
   Result<Lease> read() {
     Lease lease;
-    for (const auto& member : to_stored_json(lease)) {
-      if (!fields_.has(member.key())) fields_.say(member.key(), "is missing");
+    for (const auto& [key, may_be_null] : keys()) {
+      if (!fields_.has(key))
+        fields_.say(key, "is missing");
+      else if (!may_be_null && fields_.cleared(key))
+        fields_.say(key, "is null");
     }
     names(lease);
     amounts(lease);
@@ -159,6 +158,17 @@ class StoredLease {
   }
 
  private:
+  // Every key that is written, and whether an empty lease has null there: then it may be null.
+  static const std::vector<std::pair<std::string, bool>>& keys() {
+    static const auto list = [] {
+      std::vector<std::pair<std::string, bool>> made;
+      for (const auto& member : to_stored_json(Lease{}))
+        made.emplace_back(member.key(), member.value().is_null());
+      return made;
+    }();
+    return list;
+  }
+
   void names(Lease& lease) {
     const std::pair<std::string_view, std::string*> texts[] = {
         {"id", &lease.id},

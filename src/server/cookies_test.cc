@@ -31,11 +31,5 @@ TEST(Cookies, APlantedPlainOneIsNoSessionOverTls) {
   EXPECT_EQ(session_in("exa_session=abc", false), "abc");
 }
 
-TEST(Cookies, AnAddressHasNoPort) {
-  EXPECT_EQ(address_of_peer("192.0.2.7:41234"), "192.0.2.7");
-  EXPECT_EQ(address_of_peer("::1:41234"), "::1");
-  EXPECT_EQ(address_of_peer("unix:1000"), "unix:1000");
-}
-
 }  // namespace
 }  // namespace exa

@@ -84,11 +84,6 @@ bool is_json_body(std::string_view content_type) {
 
 }  // namespace
 
-std::string address_of_peer(const std::string& peer) {
-  if (peer.starts_with("unix")) return peer;
-  return peer.substr(0, peer.rfind(':'));
-}
-
 bool SessionPages::secure(const Incoming& incoming) const {
   return incoming.tls || public_url_.starts_with("https://");
 }
@@ -149,7 +144,7 @@ Result<Outgoing> SessionPages::sign_in_with_password(const Incoming& incoming) {
   SignIn wanted;
   wanted.user = given.user;
   wanted.password = SecretText(std::move(given.password));
-  wanted.origin = address_of_peer(incoming.peer);
+  wanted.origin = incoming.peer;
   wanted.old_session = session_in(incoming.cookie, incoming.tls);
   EXA_ASSIGN(const Session session, sign_in(service_, wanted));
   Outgoing outgoing = answered(
@@ -163,8 +158,7 @@ Result<Outgoing> SessionPages::sign_in_with_password(const Incoming& incoming) {
 
 Result<Outgoing> SessionPages::sign_out_here(const Incoming& incoming) {
   if (const auto why = cross_site(incoming)) return fail(Code::forbidden, *why);
-  EXA_TRY(sign_out(service_, session_in(incoming.cookie, incoming.tls),
-                   address_of_peer(incoming.peer)));
+  EXA_TRY(sign_out(service_, session_in(incoming.cookie, incoming.tls), incoming.peer));
   Outgoing outgoing = answered(204);
   add_cookie(outgoing, drop_cookie(kSessionCookie, secure(incoming)));
   return outgoing;
@@ -175,7 +169,7 @@ Result<Outgoing> SessionPages::to_provider(const Incoming& incoming) {
     return fail(Code::not_found, "this server knows no sign-in provider",
                 "exa serve --oidc-issuer https://… --oidc-client-id ID …");
   }
-  EXA_ASSIGN(const Target target, parse_target(incoming.target));
+  EXA_ASSIGN(const RequestTarget target, parse_target(incoming.target));
   std::string next;
   for (const auto& [key, value] : target.query)
     if (key == "next") next = value;
@@ -188,20 +182,17 @@ Result<Outgoing> SessionPages::to_provider(const Incoming& incoming) {
 
 Result<Outgoing> SessionPages::from_provider(const Incoming& incoming) {
   if (oidc_ == nullptr) return fail(Code::not_found, "this server knows no sign-in provider");
-  const std::string address = address_of_peer(incoming.peer);
   AttemptLimiter& attempts = service_.sign_in_attempts();
-  EXA_TRY(attempts.admit("(oidc) " + address, address, service_.now()));
+  EXA_TRY(attempts.admit("", incoming.peer, service_.now()));
   const bool over_tls = secure(incoming);
-  EXA_ASSIGN(const Target target, parse_target(incoming.target));
+  EXA_ASSIGN(const RequestTarget target, parse_target(incoming.target));
   const std::string pending = cookie_named(incoming.cookie, cookie_name(kPendingCookie, over_tls));
   auto finished = oidc_->finish(target.query, pending);
-  if (!finished) {
-    // only what made this server ask the provider counts: the rest costs nothing, and anybody can
-    // make a neighbour behind the same address do it
-    if (finished.error().code == Code::unauthenticated)
-      attempts.failed("(oidc) " + address, address, service_.now());
-    return fail(std::move(finished).error());
-  }
+  // Only what made this server ask the provider counts: the rest costs nothing, and anybody can
+  // make a neighbour behind the same address do it.
+  if (finished || finished.error().code != Code::unauthenticated)
+    attempts.succeeded("", incoming.peer);
+  if (!finished) return fail(std::move(finished).error());
   const ProviderIdentity& who = finished->who;
   EXA_ASSIGN(const Principal user, upsert_oidc_user(service_,
                                                     {.issuer = oidc_->settings().issuer,
@@ -209,9 +200,9 @@ Result<Outgoing> SessionPages::from_provider(const Incoming& incoming) {
                                                      .name = who.name,
                                                      .display_name = who.display_name,
                                                      .groups = who.groups},
-                                                    address));
-  EXA_ASSIGN(const Session session,
-             open_session(service_, user, address, session_in(incoming.cookie, incoming.tls)));
+                                                    incoming.peer));
+  EXA_ASSIGN(const Session session, open_session(service_, user, incoming.peer,
+                                                 session_in(incoming.cookie, incoming.tls)));
   Outgoing outgoing = sent_to(finished->next);
   add_cookie(outgoing, set_cookie(kSessionCookie, session.id.reveal(), kSessionLongest, over_tls));
   add_cookie(outgoing, drop_cookie(kPendingCookie, over_tls));

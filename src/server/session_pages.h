@@ -41,7 +41,4 @@ class SessionPages {
   std::string public_url_;
 };
 
-// The address without its port: "192.0.2.7", "::1", "unix:1000". Pure.
-std::string address_of_peer(const std::string& peer);
-
 }  // namespace exa

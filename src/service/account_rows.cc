@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/json_or_null.h"
 #include "base/text.h"
 #include "service/stored.h"
 
@@ -53,10 +54,6 @@ Result<std::optional<json::object>> find_document(Transaction& tx, std::string_v
   if (rows.empty()) return none;
   EXA_ASSIGN(json::object spec, parse_stored_object(rows[0].text(0), table));
   return std::optional(std::move(spec));
-}
-
-json::value time_or_null(const std::optional<Time>& time) {
-  return time ? json::value(format_rfc3339(*time)) : json::value(nullptr);
 }
 
 Value time_column(const json::object& spec, std::string_view key) {

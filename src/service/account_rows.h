@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json_or_null.h"
 #include "service/service.h"
 
 namespace exa {
@@ -18,7 +19,6 @@ Problem bad_account_name();
 Result<std::optional<json::object>> find_document(Transaction& tx, std::string_view table,
                                                   std::string_view key, const std::string& name);
 // Members of a document that are times or null.
-json::value time_or_null(const std::optional<Time>& time);
 Value time_column(const json::object& spec, std::string_view key);  // micros or NULL
 Value text_column(const json::object& spec, std::string_view key);  // text or NULL
 std::vector<std::string> texts_of(const json::object& spec, std::string_view key);

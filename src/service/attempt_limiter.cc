@@ -12,30 +12,32 @@ std::string user_key(const std::string& user) {
   return "user " + user.substr(0, 128);
 }
 
+// Each connection has another port.
 std::string origin_key(const std::string& origin) {
-  return "from " + origin.substr(0, 128);
+  return "from " + origin.substr(0, std::min<size_t>(origin.rfind(':'), 128));
 }
 
 }  // namespace
 
 Result<void> AttemptLimiter::admit(const std::string& user, const std::string& origin, Time now) {
   const std::scoped_lock lock(mutex_);
-  EXA_TRY(admit_key(user_key(user), now));
-  return admit_key(origin_key(origin), now);
-}
-
-void AttemptLimiter::failed(const std::string& user, const std::string& origin, Time now) {
-  const std::scoped_lock lock(mutex_);
-  count(user_key(user), now);
+  if (!user.empty()) EXA_TRY(wait_of(user_key(user), now));
+  EXA_TRY(wait_of(origin_key(origin), now));
+  if (!user.empty()) count(user_key(user), now);
   count(origin_key(origin), now);
+  return {};
 }
 
-void AttemptLimiter::succeeded(const std::string& user) {
+void AttemptLimiter::succeeded(const std::string& user, const std::string& origin) {
   const std::scoped_lock lock(mutex_);
   failures_.erase(user_key(user));
+  const auto from = failures_.find(origin_key(origin));
+  if (from == failures_.end()) return;
+  from->second.pop_back();  // this one; others from there stay
+  if (from->second.empty()) failures_.erase(from);
 }
 
-Result<void> AttemptLimiter::admit_key(const std::string& key, Time now) {
+Result<void> AttemptLimiter::wait_of(const std::string& key, Time now) {
   const auto found = failures_.find(key);
   if (found == failures_.end()) return {};
   std::deque<Time>& times = found->second;

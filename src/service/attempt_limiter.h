@@ -20,13 +20,14 @@ class AttemptLimiter {
   static constexpr Duration kWindow = minutes(1);
   static constexpr size_t kMostKeys = 10'000;  // remembered at once; the oldest is forgotten first
 
-  // too_many_requests, saying how long to wait, once a key has failed too often.
+  // Counts an attempt as failed until it is told otherwise, so that guesses made at the same time
+  // do not all pass. too_many_requests, saying how long to wait, once a key has failed too often.
+  // An empty user is none: only where it comes from counts. `origin`: "ADDRESS:PORT".
   Result<void> admit(const std::string& user, const std::string& origin, Time now);
-  void failed(const std::string& user, const std::string& origin, Time now);
-  void succeeded(const std::string& user);
+  void succeeded(const std::string& user, const std::string& origin);
 
  private:
-  Result<void> admit_key(const std::string& key, Time now);
+  Result<void> wait_of(const std::string& key, Time now);
   void count(const std::string& key, Time now);
 
   std::mutex mutex_;

@@ -166,13 +166,6 @@ Result<Answer> recover_log(Service& service, const Caller& caller, const std::st
   return answer;
 }
 
-Result<int64_t> revision(Service& service) {
-  return read_value<int64_t>(service.store(), [](Transaction& tx) -> Result<int64_t> {
-    EXA_ASSIGN(const auto rows, tx.rows("SELECT COALESCE(MAX(idx), -1) + 1 FROM audit_entry"));
-    return rows.at(0).integer(0);
-  });
-}
-
 Result<Answer> export_audit(Service& service) {
   return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
     EXA_ASSIGN(const auto key, service.trail().public_key());

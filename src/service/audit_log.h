@@ -27,10 +27,6 @@ Result<Answer> verify_audit(Service& service, const VerifyAudit& what);
 // is left alone, and the answer says so.
 Result<Answer> recover_log(Service& service, const Caller& caller, const std::string& reason);
 
-// How far the registry has come: the number of entries of its log. It grows with every change and
-// never shrinks; cheap on any store.
-Result<int64_t> revision(Service& service);
-
 Result<Answer> export_audit(Service& service);
 
 }  // namespace exa

@@ -7,13 +7,10 @@
 #include <sys/stat.h>
 
 #include "audit/key_file.h"
+#include "base/private_folder.h"
 
 namespace exa {
 namespace {
-
-constexpr std::string_view kKeyFile = "audit.key";
-constexpr std::string_view kPublicKeyFile = "audit.pub";
-constexpr std::string_view kCheckpointFile = "checkpoint";
 
 std::string new_log_id() {
   std::random_device source;
@@ -29,14 +26,6 @@ Result<void> store_state(Transaction& tx, const std::string& log_id, const Front
   return {};
 }
 
-// A store in the folder has made it; one on a server has not. Where that fails, the key's file
-// cannot be made either, and that error says why.
-void make_folder(const std::filesystem::path& folder) {
-  std::error_code ignored;
-  if (std::filesystem::create_directories(folder, ignored))
-    std::filesystem::permissions(folder, std::filesystem::perms::owner_all, ignored);
-}
-
 template <typename T>
 Result<std::optional<T>> unless_missing(Result<T> value) {
   if (value) return std::optional<T>(std::move(*value));
@@ -49,16 +38,16 @@ Result<std::optional<T>> unless_missing(Result<T> value) {
 AuditTrail::AuditTrail(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
 Result<std::optional<std::string>> AuditTrail::stored_checkpoint() const {
-  return unless_missing(read_checkpoint_file(folder_ / kCheckpointFile));
+  return unless_missing(read_checkpoint_file(folder_ / kAuditCheckpointFile));
 }
 
 Result<std::optional<PublicKey>> AuditTrail::public_key() const {
-  return unless_missing(read_public_key_file(folder_ / kPublicKeyFile));
+  return unless_missing(read_public_key_file(folder_ / kAuditPublicKeyFile));
 }
 
 std::optional<AuditTrail::FileState> AuditTrail::checkpoint_file() const {
   struct stat status {};
-  if (::stat((folder_ / kCheckpointFile).c_str(), &status) != 0) return std::nullopt;
+  if (::stat((folder_ / kAuditCheckpointFile).c_str(), &status) != 0) return std::nullopt;
   return FileState{status.st_ino, status.st_ctim.tv_sec * 1'000'000'000 + status.st_ctim.tv_nsec,
                    static_cast<uint64_t>(status.st_size)};
 }
@@ -67,28 +56,29 @@ std::optional<AuditTrail::FileState> AuditTrail::checkpoint_file() const {
 // which the next start takes up. A log without its key was robbed of it.
 Result<void> AuditTrail::load_key(const std::optional<std::string>& log_id_in_store) {
   if (key_) return {};
-  EXA_ASSIGN(auto stored, unless_missing(load_key_file(folder_ / kKeyFile)));
+  EXA_ASSIGN(auto stored, unless_missing(load_key_file(folder_ / kAuditKeyFile)));
   if (!stored) {
     if (log_id_in_store) {
       return fail(Code::audit_broken,
                   fmt::format("{} is missing: the log {} cannot be continued without its key",
-                              (folder_ / kKeyFile).string(), *log_id_in_store),
+                              (folder_ / kAuditKeyFile).string(), *log_id_in_store),
                   "exa audit verify");
     }
-    make_folder(folder_);
-    EXA_TRY(create_key_file(folder_ / kKeyFile, SigningKey::generate(new_log_id())));
-    EXA_ASSIGN(SigningKey fresh, load_key_file(folder_ / kKeyFile));
+    EXA_TRY(make_private_folder(folder_));  // a store on a server has not made it
+    EXA_TRY(create_key_file(folder_ / kAuditKeyFile, SigningKey::generate(new_log_id())));
+    EXA_ASSIGN(SigningKey fresh, load_key_file(folder_ / kAuditKeyFile));
     stored = std::move(fresh);
   }
   if (log_id_in_store && stored->public_key().name != origin_of(*log_id_in_store)) {
-    return fail(
-        Code::audit_broken,
-        fmt::format("{} is the key of {}, but the database holds the log {}",
-                    (folder_ / kKeyFile).string(), stored->public_key().name, *log_id_in_store),
-        "exa audit verify");
+    return fail(Code::audit_broken,
+                fmt::format("{} is the key of {}, but the database holds the log {}",
+                            (folder_ / kAuditKeyFile).string(), stored->public_key().name,
+                            *log_id_in_store),
+                "exa audit verify");
   }
   EXA_ASSIGN(const auto published, public_key());
-  if (!published) EXA_TRY(write_public_key_file(folder_ / kPublicKeyFile, stored->public_key()));
+  if (!published)
+    EXA_TRY(write_public_key_file(folder_ / kAuditPublicKeyFile, stored->public_key()));
   key_ = std::move(stored);
   return {};
 }
@@ -178,6 +168,8 @@ Result<void> AuditTrail::append_recovery(Transaction& tx, AuditEntry entry) {
   EXA_ASSIGN(const auto checkpoint, stored_checkpoint());
   entry.details["entries_found"] = static_cast<int64_t>(rebuilt.size);
   entry.details["checkpoint_before"] = checkpoint ? json::value(*checkpoint) : json::value(nullptr);
+  // What the last checkpoint covers is of the log that this entry ends: it may be the longer one.
+  verified_.reset();
   state.frontier = std::move(rebuilt);
   return append_to(tx, std::move(state), std::move(entry));
 }
@@ -206,7 +198,7 @@ Result<void> AuditTrail::sign_checkpoint(Transaction& tx, Time now) {
 Result<void> AuditTrail::store_checkpoint(const Frontier& frontier, Time now) {
   Checkpoint checkpoint{key_->public_key().name, frontier.size, root(frontier), now};
   std::string note = exa::sign_checkpoint(checkpoint, *key_);
-  EXA_TRY(write_checkpoint_file(folder_ / kCheckpointFile, note));
+  EXA_TRY(write_checkpoint_file(folder_ / kAuditCheckpointFile, note));
   verified_ = {std::move(note), std::move(checkpoint), checkpoint_file().value_or(FileState{})};
   return {};
 }

@@ -16,6 +16,11 @@
 
 namespace exa {
 
+// The files of a log, in the data folder of whoever writes it.
+inline constexpr std::string_view kAuditKeyFile = "audit.key";  // 0600
+inline constexpr std::string_view kAuditPublicKeyFile = "audit.pub";
+inline constexpr std::string_view kAuditCheckpointFile = "checkpoint";
+
 class AuditTrail {
  public:
   // The folder holds audit.key (0600), audit.pub and checkpoint; made at the first append.

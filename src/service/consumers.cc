@@ -106,6 +106,8 @@ Result<std::vector<Consumer>> load_consumers(Transaction& tx, const std::string&
   return consumers;
 }
 
+namespace {
+
 Result<std::vector<Consumer>> load_consumers_elsewhere(Transaction& tx, const std::string& project,
                                                        const std::string& profile,
                                                        std::optional<int64_t> version) {
@@ -123,6 +125,28 @@ Result<std::vector<Consumer>> load_consumers_elsewhere(Transaction& tx, const st
     consumers.push_back(std::move(consumer));
   }
   return consumers;
+}
+
+}  // namespace
+
+std::string runs_on(std::string_view project_column, std::string_view name_column) {
+  return fmt::format("(u.project = {0} AND u.profile = {1} OR u.profile = {0} || '/' || {1})",
+                     project_column, name_column);
+}
+
+Result<SeenConsumers> consumers_seen_by(Transaction& tx, const Caller& caller,
+                                        const std::string& project, const std::string& profile,
+                                        std::optional<int64_t> version) {
+  SeenConsumers seen;
+  EXA_ASSIGN(seen.known, load_consumers(tx, project, profile, version));
+  EXA_ASSIGN(auto elsewhere, load_consumers_elsewhere(tx, project, profile, version));
+  for (Consumer& consumer : elsewhere) {
+    if (caller.known.contains(consumer.project))
+      seen.known.push_back(std::move(consumer));
+    else
+      ++seen.others;
+  }
+  return seen;
 }
 
 Result<Consumer> load_consumer(Transaction& tx, const std::string& project, const std::string& kind,
@@ -231,18 +255,10 @@ Result<Answer> profiles_in_use(Service& service, const Caller& caller, const std
                                const std::string& profile) {
   return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
     EXA_TRY(require_project(tx, project));
-    EXA_ASSIGN(auto consumers, load_consumers(tx, project, profile, {}));
-    EXA_ASSIGN(auto elsewhere, load_consumers_elsewhere(tx, project, profile, {}));
-    int64_t others = 0;
-    for (Consumer& consumer : elsewhere) {
-      if (caller.known.contains(consumer.project))
-        consumers.push_back(std::move(consumer));
-      else
-        ++others;
-    }
+    EXA_ASSIGN(const SeenConsumers seen, consumers_seen_by(tx, caller, project, profile, {}));
     json::array items;
     int64_t attention = 0;
-    for (const Consumer& consumer : consumers) {
+    for (const Consumer& consumer : seen.known) {
       json::object object = to_json(consumer);
       EXA_ASSIGN(const Drift drift, drift_of(tx, consumer));
       const Result<Resolution> resolution =
@@ -261,7 +277,7 @@ Result<Answer> profiles_in_use(Service& service, const Caller& caller, const std
     Answer answer;
     answer.body = {
         {"items", std::move(items)}, {"needs_attention", attention}, {"next_cursor", nullptr}};
-    if (others > 0) answer.body["in_other_projects"] = others;
+    if (seen.others > 0) answer.body["in_other_projects"] = seen.others;
     return answer;
   });
 }

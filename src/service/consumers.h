@@ -27,10 +27,19 @@ Result<std::vector<Consumer>> load_consumers(Transaction& tx, const std::string&
                                              const std::string& profile,
                                              std::optional<int64_t> version);
 
-// Consumers in other projects that run on a profile of this one (of any, when `profile` is empty).
-Result<std::vector<Consumer>> load_consumers_elsewhere(Transaction& tx, const std::string& project,
-                                                       const std::string& profile,
-                                                       std::optional<int64_t> version);
+// Those of a profile (of one version, if given; of the whole project when `profile` is empty) as a
+// caller may see them: of projects that they do not know, how many. What another project shares is
+// named PROJECT/NAME by those who run on it.
+struct SeenConsumers {
+  std::vector<Consumer> known;
+  int64_t others = 0;
+};
+Result<SeenConsumers> consumers_seen_by(Transaction& tx, const Caller& caller,
+                                        const std::string& project, const std::string& profile,
+                                        std::optional<int64_t> version);
+
+// SQL: whether consumer u runs on the profile whose project and name these columns are.
+std::string runs_on(std::string_view project_column, std::string_view name_column);
 
 Result<Consumer> load_consumer(Transaction& tx, const std::string& project, const std::string& kind,
                                const std::string& ref);

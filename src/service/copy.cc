@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "audit/key_file.h"
+#include "base/private_folder.h"
 #include "service/audit_log.h"
 #include "store/sqlite.h"
 #include "store/tables.h"
@@ -15,9 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int64_t kRowsAtOnce = 1000;
-constexpr std::string_view kKey = "audit.key";
-constexpr std::string_view kPublicKey = "audit.pub";
-constexpr std::string_view kCheckpoint = "checkpoint";
 
 Result<void> verify(const Installation& installation, const Clock& clock, std::string_view which) {
   AuditTrail trail(installation.files);
@@ -117,42 +115,39 @@ class Files {
   Files& operator=(const Files&) = delete;
 
   Result<void> copy() {
-    if (same_) return {};
-    const auto key = load_key_file(from_ / kKey);
+    if (same_ || !made_.empty()) return {};  // also when the copy is run again
+    const auto key = load_key_file(from_ / kAuditKeyFile);
     if (!key) return key.error().code == Code::not_found ? Result<void>() : fail(key.error());
     std::error_code error;
     if (there_ == There::of_the_same_log) {
       EXA_ASSIGN(const bool kept, same_log_is_there(*key));
       if (kept) return {};
     }
-    if (!fs::is_directory(to_, error)) {
-      fs::create_directories(to_, error);
-      fs::permissions(to_, fs::perms::owner_all, error);  // it holds a key, and everything
-    }
-    for (const std::string_view name : {kKey, kPublicKey, kCheckpoint}) {
+    EXA_TRY(make_private_folder(to_));
+    for (const std::string_view name : {kAuditKeyFile, kAuditPublicKeyFile, kAuditCheckpointFile}) {
       if (!fs::exists(to_ / name, error)) continue;
       return fail(Code::conflict,
                   fmt::format("{} is there already: the folder belongs to another log",
                               (to_ / name).string()),
                   "name another folder with --data");
     }
-    EXA_ASSIGN(const std::string checkpoint, read_checkpoint_file(from_ / kCheckpoint));
-    made_ = {to_ / kKey, to_ / kPublicKey, to_ / kCheckpoint};
-    EXA_TRY(create_key_file(to_ / kKey, *key));
-    EXA_TRY(write_public_key_file(to_ / kPublicKey, key->public_key()));
-    return write_checkpoint_file(to_ / kCheckpoint, checkpoint);
+    EXA_ASSIGN(const std::string checkpoint, read_checkpoint_file(from_ / kAuditCheckpointFile));
+    made_ = {to_ / kAuditKeyFile, to_ / kAuditPublicKeyFile, to_ / kAuditCheckpointFile};
+    EXA_TRY(create_key_file(to_ / kAuditKeyFile, *key));
+    EXA_TRY(write_public_key_file(to_ / kAuditPublicKeyFile, key->public_key()));
+    return write_checkpoint_file(to_ / kAuditCheckpointFile, checkpoint);
   }
   void keep() { made_.clear(); }
 
  private:
   Result<bool> same_log_is_there(const SigningKey& key) const {
-    const auto other = load_key_file(to_ / kKey);
+    const auto other = load_key_file(to_ / kAuditKeyFile);
     if (!other)
       return other.error().code == Code::not_found ? Result<bool>(false) : fail(other.error());
     if (other->public_key() == key.public_key()) return true;
-    return fail(Code::conflict,
-                fmt::format("{} is the key of {}, but the backup is of {}", (to_ / kKey).string(),
-                            other->public_key().name, key.public_key().name));
+    return fail(Code::conflict, fmt::format("{} is the key of {}, but the backup is of {}",
+                                            (to_ / kAuditKeyFile).string(),
+                                            other->public_key().name, key.public_key().name));
   }
 
   fs::path from_;
@@ -185,6 +180,12 @@ Result<json::array> copy_all(const Installation& from, const Installation& to, c
   return copied;
 }
 
+Result<Answer> copy_into(Service& service, const std::string& folder) {
+  EXA_ASSIGN(const auto store, open_sqlite({.folder = folder}));
+  return copy_installation({service.store(), service.trail().folder()}, {*store, folder},
+                           service.around().clock);
+}
+
 }  // namespace
 
 Result<Answer> copy_installation(const Installation& from, const Installation& to,
@@ -201,21 +202,28 @@ Result<Answer> copy_installation(const Installation& from, const Installation& t
 }
 
 Result<Answer> back_up(Service& service, const Caller& caller, const std::string& folder) {
+  EXA_ASSIGN(auto before, service.repeated(caller));
+  if (before) return *std::move(before);
   std::error_code unknown;
-  if (fs::exists(folder, unknown) && !fs::is_empty(folder, unknown)) {
+  const bool there = fs::exists(folder, unknown);
+  if (there && !fs::is_empty(folder, unknown)) {
     return fail(invalid("backup", {{"/folder", "is not empty; name a new one", ""}}));
   }
-  if (caller.dry_run) {
-    Answer answer;
-    answer.status = 201;
-    answer.body = {{"folder", folder}, {"verified", false}, {"items", json::array()}};
-    return answer;
-  }
-  EXA_ASSIGN(const auto store, open_sqlite({.folder = folder}));
-  EXA_ASSIGN(Answer answer, copy_installation({service.store(), service.trail().folder()},
-                                              {*store, folder}, service.around().clock));
+  Answer answer;
   answer.status = 201;
-  answer.body = {{"folder", folder}, {"verified", true}, {"items", answer.body.at("items")}};
+  answer.body = {{"folder", folder}, {"verified", false}, {"items", json::array()}};
+  if (caller.dry_run) return answer;
+  Result<Answer> copied = copy_into(service, folder);
+  if (!copied) {
+    // a half of a backup is none, and would be in the way of the next try
+    if (there)
+      for (const auto& entry : fs::directory_iterator(folder, unknown)) fs::remove(entry, unknown);
+    else
+      fs::remove_all(folder, unknown);
+    return copied;
+  }
+  answer.body["verified"] = true;
+  answer.body["items"] = copied->body.at("items");
   answer.notices.emplace_back(
       "it holds the key of the audit log: keep it where others cannot read");
   // what was copied goes nowhere but there; that it was is on record here

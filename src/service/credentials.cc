@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 
+#include <boost/crc.hpp>
 #include <sodium.h>
 
 #include "audit/digest.h"
@@ -32,18 +33,10 @@ std::string random_digits(size_t count) {
   return text;
 }
 
-// CRC-32 as in zlib and PNG (reflected 0xEDB88320).
-uint32_t crc32_of(std::string_view text) {
-  uint32_t crc = 0xFFFFFFFF;
-  for (const char c : text) {
-    crc ^= static_cast<uint8_t>(c);
-    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? 0xEDB88320U : 0U);
-  }
-  return ~crc;
-}
-
 std::string check_digits(std::string_view random) {
-  uint32_t rest = crc32_of(random);
+  boost::crc_32_type crc;  // as in zlib and PNG
+  crc.process_bytes(random.data(), random.size());
+  uint32_t rest = crc.checksum();
   std::string text(kCheckDigits, '0');
   for (size_t i = kCheckDigits; i-- > 0; rest /= 62) text[i] = kDigits[rest % 62];
   return text;

@@ -19,6 +19,7 @@ Result<Place> place_of(const std::string& after) {
   Place place;
   if (after.empty()) return place;
   const size_t colon = after.find(':');
+  if (colon == std::string::npos) return fail(Code::invalid_input, "the cursor is not one of ours");
   EXA_ASSIGN(place.micros, parse_count(after.substr(0, colon), "cursor"));
   place.id = after.substr(colon + 1);
   return place;
@@ -46,7 +47,7 @@ Result<Answer> newest_first(Service& service, const Page& page, std::string_view
         next = fmt::format("{}:{}", last.integer(1), last.text(2));
         break;
       }
-      EXA_ASSIGN(const json::object spec, parse_stored_object(row.text(0), table));
+      EXA_ASSIGN(const json::value spec, parse_stored(row.text(0), table));
       EXA_ASSIGN(json::object one, item(spec));
       items.emplace_back(std::move(one));
     }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/json_or_null.h"
 #include "base/plural.h"
 #include "profile/diff.h"
 #include "service/consumers.h"
@@ -10,18 +11,14 @@
 namespace exa {
 namespace {
 
-json::value or_null(const std::optional<int64_t>& number) {
-  return number ? json::value(*number) : json::value(nullptr);
-}
-
 json::object label_json(const std::string& label, int64_t version) {
   return {{"label", label}, {"version", version}};
 }
 
 json::object move_json(const LabelMove& move) {
   return {{"label", move.label},
-          {"from_version", or_null(move.from_version)},
-          {"to_version", or_null(move.to_version)},
+          {"from_version", number_or_null(move.from_version)},
+          {"to_version", number_or_null(move.to_version)},
           {"moved_at", format_rfc3339(move.at)},
           {"moved_by", move.by}};
 }
@@ -221,15 +218,9 @@ Result<Answer> delete_profile(Service& service, const Caller& caller, const Dele
       EXA_ASSIGN(auto one, find_profile(tx, what.project, {what.name, what.version, {}}));
       versions = {std::move(one)};
     }
-    EXA_ASSIGN(auto consumers, load_consumers(tx, what.project, what.name, what.version));
-    EXA_ASSIGN(auto elsewhere, load_consumers_elsewhere(tx, what.project, what.name, what.version));
-    int64_t others = 0;
-    for (Consumer& consumer : elsewhere) {
-      if (caller.known.contains(consumer.project))
-        consumers.push_back(std::move(consumer));
-      else
-        ++others;
-    }
+    EXA_ASSIGN(const SeenConsumers seen,
+               consumers_seen_by(tx, caller, what.project, what.name, what.version));
+    const auto& [consumers, others] = seen;
     const std::string subject = what.version ? versioned(what.name, *what.version) : what.name;
     if ((!consumers.empty() || others > 0) && !what.force)
       return fail(still_in_use(subject, consumers, others));

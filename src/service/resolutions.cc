@@ -7,6 +7,7 @@
 #include "discover/readers.h"
 #include "hardware/inventory_json.h"
 #include "resolve/suggest.h"
+#include "service/consumers.h"
 #include "service/stored.h"
 
 namespace exa {
@@ -44,26 +45,18 @@ Result<void> keep(Transaction& tx, const std::string& project, const std::string
   return {};
 }
 
-// One kept answer as lists show it. What was verified stays so only while the snapshot is young.
+// One kept answer as lists show it.
 Result<json::object> kept_json(const Row& row, Time now) {
-  std::string status = row.text(1);
-  std::string cause = row.text(2);
-  std::string reason = row.text(3);
   EXA_ASSIGN(json::value unconfirmed, parse_stored(row.text(4), "a stored resolution"));
   if (!unconfirmed.is_array()) return fail(Code::store_damaged, "a stored resolution is no list");
   const Time taken_at{row.integer(6)};
-  const Duration max_age{row.integer(8)};
-  if (status == name(Status::verified) && now - taken_at > max_age) {
-    status = name(Status::degraded);
-    cause = name(Cause::stale_snapshot);
-    reason = fmt::format("it was verified, but the snapshot is {} old (at most {} counts)",
-                         format_age(now - taken_at), format_duration(max_age));
-    unconfirmed.as_array().emplace_back("snapshot_age");
-  }
+  const KeptAnswer kept =
+      aged({row.text(1), row.text(2), row.text(3)}, taken_at, Duration{row.integer(8)}, now);
+  if (kept.stale) unconfirmed.as_array().emplace_back("snapshot_age");
   return json::object{{"cluster", row.text(0)},
-                      {"status", status},
-                      {"cause", cause},
-                      {"reason", reason},
+                      {"status", kept.status},
+                      {"cause", kept.cause},
+                      {"reason", kept.reason},
                       {"unconfirmed", std::move(unconfirmed)},
                       {"snapshot_id", row.text(5)},
                       {"snapshot_taken_at", format_rfc3339(taken_at)},
@@ -127,6 +120,14 @@ std::string set_command(const std::string& name, const Shape& shape) {
 }
 
 }  // namespace
+
+KeptAnswer aged(KeptAnswer kept, Time taken_at, Duration max_age, Time now) {
+  if (kept.status != name(Status::verified) || now - taken_at <= max_age) return kept;
+  return {std::string(name(Status::degraded)), std::string(name(Cause::stale_snapshot)),
+          fmt::format("it was verified, but the snapshot is {} old (at most {} counts)",
+                      format_age(now - taken_at), format_duration(max_age)),
+          true};
+}
 
 Result<Resolution> resolve_on(Transaction& tx, const Shape& shape, const std::string& cluster_name,
                               Time now) {
@@ -235,14 +236,17 @@ Result<std::vector<StatusChange>> refresh_cluster(Transaction& tx, const Cluster
   EXA_ASSIGN(const auto before, kept_statuses(tx, cluster));
   std::vector<StatusChange> changes;
   // active versions, and those that somebody runs on here
-  EXA_ASSIGN(const auto rows,
-             tx.rows("SELECT DISTINCT v.project, v.name, v.version, v.shape FROM profile_version v "
-                     "LEFT JOIN profile_label l ON l.project = v.project AND l.name = v.name AND "
-                     "l.version = v.version AND l.label = 'active' "
-                     "LEFT JOIN consumer u ON u.project = v.project AND u.profile = v.name AND "
-                     "u.version = v.version AND u.cluster = $1 "
-                     "WHERE v.deleted_at IS NULL AND (l.label IS NOT NULL OR u.ref IS NOT NULL)",
-                     {cluster.name}));
+  EXA_ASSIGN(
+      const auto rows,
+      tx.rows(
+          fmt::format("SELECT DISTINCT v.project, v.name, v.version, v.shape FROM "
+                      "profile_version v "
+                      "LEFT JOIN profile_label l ON l.project = v.project AND l.name = v.name "
+                      "AND l.version = v.version AND l.label = 'active' "
+                      "LEFT JOIN consumer u ON {} AND u.version = v.version AND u.cluster = $1 "
+                      "WHERE v.deleted_at IS NULL AND (l.label IS NOT NULL OR u.ref IS NOT NULL)",
+                      runs_on("v.project", "v.name")),
+          {cluster.name}));
   for (const Row& row : rows) {
     const std::string what = fmt::format("the stored shape of {}@{}", row.text(1), row.integer(2));
     EXA_ASSIGN(const json::object value, parse_stored_object(row.text(3), what));

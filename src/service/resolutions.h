@@ -24,6 +24,15 @@ struct ResolveProfile {
 };
 Result<Answer> resolve_profile(Service& service, const ResolveProfile& what);
 
+// A kept answer as it counts now: verified only while its snapshot is young.
+struct KeptAnswer {
+  std::string status;
+  std::string cause;
+  std::string reason;
+  bool stale = false;  // it was verified, and its snapshot has become too old
+};
+KeptAnswer aged(KeptAnswer kept, Time taken_at, Duration max_age, Time now);
+
 // The last answers for a version, aged: a verified answer whose snapshot has become too old is
 // shown as degraded. For lists and show.
 Result<json::array> last_resolutions(Transaction& tx, const std::string& project,

@@ -125,6 +125,7 @@ Result<Answer> Service::mutate(const Caller& caller, const Change& change) {
   Deed deed;
   if (caller.dry_run) {
     EXA_TRY(store_.rehearse([&](Transaction& tx) -> Result<void> {
+      deed = {};
       EXA_ASSIGN(answer, matched_change(caller, change, tx, deed));
       return {};
     }));
@@ -197,16 +198,19 @@ void Service::record_refusal(const Caller& caller, const json::object& args, con
   static_cast<void>(recorded);
 }
 
-Result<std::optional<Answer>> Service::replayed(Transaction& tx, const Caller& caller) {
+Result<std::optional<Answer>> Service::repeated(const Caller& caller) {
+  return read_value<std::optional<Answer>>(store_,
+                                           [&](Transaction& tx) { return replayed(tx, caller); });
+}
+
+Result<std::optional<Answer>> Service::replayed(Transaction& tx, const Caller& caller) const {
   std::optional<Answer> none;
   if (caller.idempotency_key.empty()) return none;
-  EXA_TRY(tx.change("DELETE FROM idempotency WHERE kept_at < $1",
-                    {now().micros - kReplayWindow.micros}));
   EXA_ASSIGN(
       const auto rows,
-      tx.rows(
-          "SELECT request_digest, status, body FROM idempotency WHERE principal = $1 AND key = $2",
-          {caller.principal.id, caller.idempotency_key}));
+      tx.rows("SELECT request_digest, status, body FROM idempotency WHERE principal = $1 AND key "
+              "= $2 AND kept_at >= $3",
+              {caller.principal.id, caller.idempotency_key, now().micros - kReplayWindow.micros}));
   if (rows.empty()) return none;
   if (rows[0].text(0) != caller.request_digest) {
     return fail(Code::conflict,

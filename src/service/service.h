@@ -71,6 +71,10 @@ class Service {
   // Refusals are recorded by record_refusal, in the router.
   Result<Answer> mutate(const Caller& caller, const Change& change);
 
+  // What a request with this idempotency key got before, if it was done: for changes whose work is
+  // outside of the store and comes before their entry.
+  Result<std::optional<Answer>> repeated(const Caller& caller);
+
   // Takes the log as it is found for the log from now on, and says so in an entry: the only change
   // that is made although the log and its checkpoint disagree.
   Result<Answer> recover_audit(const Caller& caller, const std::string& reason);
@@ -87,7 +91,7 @@ class Service {
   void record_refusal(const Caller& caller, const json::object& args, const Error& error);
 
  private:
-  Result<std::optional<Answer>> replayed(Transaction& tx, const Caller& caller);
+  Result<std::optional<Answer>> replayed(Transaction& tx, const Caller& caller) const;
   Result<void> keep_for_replay(Transaction& tx, const Caller& caller, const Answer& answer);
 
   Store& store_;

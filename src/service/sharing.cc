@@ -121,12 +121,6 @@ Result<Answer> share_profile(Service& service, const Caller& caller, const Share
   });
 }
 
-Result<json::value> shared_with(Transaction& tx, const std::string& project,
-                                const std::string& name) {
-  EXA_ASSIGN(const auto share, find_document(tx, "profile_share", "name", key_of(project, name)));
-  return share ? share->at("with") : json::value("none");
-}
-
 Result<Answer> list_shared_profiles(Service& service, const HeadQuery& page) {
   return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
     EXA_TRY(require_project(tx, page.project));
@@ -160,8 +154,12 @@ Result<Answer> list_shared_profiles(Service& service, const HeadQuery& page) {
 
 Result<void> require_shared(Transaction& tx, const std::string& owner, const std::string& name,
                             const std::string& with) {
-  EXA_ASSIGN(const auto keys, shared_keys(tx, with, "", INT64_MAX));
-  if (std::ranges::find(keys, key_of(owner, name)) != keys.end()) return {};
+  EXA_ASSIGN(const auto share, find_document(tx, "profile_share", "name", key_of(owner, name)));
+  if (share && owner != with && reaches(*share, with)) {
+    EXA_ASSIGN(const auto last, last_version(tx, owner, name));
+    if (last) return {};
+  }
+  EXA_ASSIGN(const auto keys, shared_keys(tx, with, "", INT64_MAX));  // for what was meant
   return not_shared(owner, name, keys);
 }
 

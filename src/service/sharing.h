@@ -22,8 +22,4 @@ Result<Answer> share_profile(Service& service, const Caller& caller, const Share
 // Active versions that other projects share with this one, by PROJECT/NAME.
 Result<Answer> list_shared_profiles(Service& service, const HeadQuery& page);
 
-// Whom a profile is shared with: "none", "all", or a list.
-Result<json::value> shared_with(Transaction& tx, const std::string& project,
-                                const std::string& name);
-
 }  // namespace exa

@@ -22,11 +22,6 @@ Failure nobody() {
 }
 
 // Before anybody is known, the change is done by whom it makes known.
-// Without the port: each connection has another.
-std::string address_of(const std::string& origin) {
-  return origin.substr(0, origin.rfind(':'));
-}
-
 Caller caller_for(const Principal& who, const std::string& origin, std::string action) {
   Caller caller;
   caller.principal = who;
@@ -81,7 +76,7 @@ Result<std::optional<FoundToken>> find_token(Transaction& tx, const std::string&
              tx.rows("SELECT spec, sha256, revoked_at, expires_at, last_used FROM access_token "
                      "WHERE sha256 = $1",
                      {hash}));
-  if (rows.empty() || !same_text(rows[0].text(1), hash)) return none;
+  if (rows.empty()) return none;
   const Row& row = rows[0];
   if (!row.is_null(2) || row.integer(3) <= now.micros) return none;
   EXA_ASSIGN(const json::object spec, parse_stored_object(row.text(0), "stored token"));
@@ -263,7 +258,6 @@ Result<Session> sign_in(Service& service, const SignIn& what) {
   // compared whoever it is: an unknown name takes as long as a wrong password
   const bool same = is_password(what.password, known.hash);
   if (!same || !known.user) {
-    attempts.failed(what.user, what.origin, now);
     // the name is what was typed, which now and then is a password: it stays out of the log unless
     // it is a name there is
     const bool there = !known.hash.empty();
@@ -272,7 +266,7 @@ Result<Session> sign_in(Service& service, const SignIn& what) {
     service.record_refusal(caller, {}, nobody().value());
     return nobody();
   }
-  attempts.succeeded(what.user);
+  attempts.succeeded(what.user, what.origin);
   return open_session(service, *known.user, what.origin, what.old_session);
 }
 
@@ -292,7 +286,7 @@ Result<Principal> authenticate_session(Service& service, std::string_view sessio
                    tx.rows("SELECT id, user_name, sha256, last_seen FROM sign_in_session WHERE "
                            "sha256 = $1 AND expires_at > $2 AND last_seen > $3",
                            {hash, now.micros, now.micros - kSessionIdle.micros}));
-        if (rows.empty() || !same_text(rows[0].text(2), hash)) return read;
+        if (rows.empty()) return read;
         read.id = rows[0].text(0);
         read.last_seen = Time{rows[0].integer(3)};
         EXA_ASSIGN(read.user, active_user(tx, rows[0].text(1)));
@@ -342,7 +336,7 @@ Result<SecretText> make_setup_code(Service& service, const Caller& caller) {
 Result<Answer> complete_setup(Service& service, const Caller& caller, std::string_view code,
                               const std::string& user, const std::string& password) {
   AttemptLimiter& attempts = service.sign_in_attempts();
-  EXA_TRY(attempts.admit("(setup)", address_of(caller.origin), service.now()));
+  EXA_TRY(attempts.admit("", caller.origin, service.now()));
   if (!is_account_name(user)) {
     Problem problem = bad_account_name();
     problem.where = "/user";
@@ -381,8 +375,7 @@ Result<Answer> complete_setup(Service& service, const Caller& caller, std::strin
     done.body = public_user(spec);
     return done;
   });
-  if (!answer && answer.error().code == Code::unauthenticated)
-    attempts.failed("(setup)", address_of(caller.origin), service.now());
+  if (answer) attempts.succeeded("", caller.origin);
   return answer;
 }
 
@@ -390,10 +383,18 @@ Result<Principal> upsert_oidc_user(Service& service, const OidcIdentity& who,
                                    const std::string& origin) {
   const std::string oidc = fmt::format("{} {}", who.issuer, who.subject);
   std::optional<Principal> principal;
-  const Caller caller =
-      caller_for(user_principal(account_name_of(who), {}), origin, "session.oidc");
+  const auto name_now = [&](Transaction& tx) -> Result<std::string> {
+    EXA_ASSIGN(const auto known, find_document(tx, "account_user", "oidc", oidc));
+    if (known) return std::string(text_or(*known, "name", ""));
+    return free_name(tx, account_name_of(who));
+  };
+  EXA_ASSIGN(const std::string name, read_value<std::string>(service.store(), name_now));
+  const Caller caller = caller_for(user_principal(name, {}), origin, "session.oidc");
   EXA_TRY(service.mutate(caller, [&](Transaction& tx, Deed& deed) -> Result<Answer> {
     const Time now = service.now();
+    EXA_ASSIGN(const std::string still, name_now(tx));
+    if (still != name)
+      return fail(Code::conflict, "another account was made meanwhile; sign in again");
     EXA_ASSIGN(const auto known, find_document(tx, "account_user", "oidc", oidc));
     json::object spec = known.value_or(json::object());
     if (known) {
@@ -401,10 +402,8 @@ Result<Principal> upsert_oidc_user(Service& service, const OidcIdentity& who,
       deed.before = spec;
       if (!who.display_name.empty()) spec["display_name"] = who.display_name;
     } else {
-      EXA_ASSIGN(const std::string name, free_name(tx, account_name_of(who)));
       spec = new_user_spec(name, who.display_name, oidc, now, "oidc");
     }
-    const std::string name(text_or(spec, "name", ""));
     EXA_TRY(put_user(tx, spec));
     deed.object_kind = "user";
     deed.object_name = name;

@@ -6,7 +6,9 @@
 #include "base/quantity.h"
 #include "resolve/resolve.h"
 #include "service/clusters.h"
+#include "service/consumers.h"
 #include "service/discovery_schedule.h"
+#include "service/resolutions.h"
 #include "service/stored.h"
 
 namespace exa {
@@ -24,59 +26,61 @@ auto place_of(const Standing& standing) {
 }
 
 // Everything kept about versions that are active or in use, aged as lists age it.
-Result<std::vector<Standing>> load_standings(Transaction& tx, Time now) {
+Result<std::vector<Standing>> load_standings(Transaction& tx, const Projects& known, Time now) {
   EXA_ASSIGN(
       const auto rows,
-      tx.rows(
+      tx.rows(fmt::format(
           "SELECT r.project, r.name, r.version, c.name, r.status, r.reason, r.status_since, "
-          "r.snapshot_taken_at, c.max_age, l.label, u.kind, u.ref "
+          "r.snapshot_taken_at, c.max_age, l.label, u.kind, u.ref, u.project "
           "FROM resolution r JOIN cluster c ON c.uid = r.cluster_uid AND c.removed_at IS NULL "
           "LEFT JOIN profile_label l ON l.project = r.project AND l.name = r.name AND "
           "l.version = r.version AND l.label = 'active' "
-          "LEFT JOIN consumer u ON u.project = r.project AND u.profile = r.name AND u.version = "
-          "r.version AND u.cluster = c.name "
+          "LEFT JOIN consumer u ON {} AND u.version = r.version AND u.cluster = c.name "
           "WHERE l.label IS NOT NULL OR u.ref IS NOT NULL "
-          "ORDER BY r.project, r.name, r.version, c.name, u.kind, u.ref"));
+          "ORDER BY r.project, r.name, r.version, c.name, u.kind, u.ref, u.project",
+          runs_on("r.project", "r.name"))));
   std::vector<Standing> all;
   for (const Row& row : rows) {
+    // what another project shares is known to those who run on it
+    const bool runs_here = !row.is_null(11) && known.contains(row.text(12));
+    if (!known.contains(row.text(0)) && !runs_here) continue;
     const bool same = !all.empty() && all.back().project == row.text(0) &&
                       all.back().name == row.text(1) && all.back().version == row.integer(2) &&
                       all.back().cluster == row.text(3);
     if (!same) {
-      Standing standing{row.text(0),          row.text(1),     row.integer(2),
-                        row.text(3),          row.text(4),     row.text(5),
-                        Time{row.integer(6)}, !row.is_null(9), {}};
-      const Time stale_at{row.integer(7) + row.integer(8)};
-      if (standing.status == name(Status::verified) && now > stale_at) {
-        standing.status = name(Status::degraded);
-        standing.reason = fmt::format("it was verified, but the snapshot is {} old",
-                                      format_age(now - Time{row.integer(7)}));
-        standing.since = stale_at;
-      }
-      all.push_back(std::move(standing));
+      const Time taken_at{row.integer(7)};
+      const Duration max_age{row.integer(8)};
+      const KeptAnswer kept = aged({row.text(4), "", row.text(5)}, taken_at, max_age, now);
+      all.push_back({row.text(0), row.text(1), row.integer(2), row.text(3), kept.status,
+                     kept.reason,
+                     kept.stale ? Time{taken_at.micros + max_age.micros} : Time{row.integer(6)},
+                     !row.is_null(9), kept.stale});
     }
-    if (!row.is_null(11))
+    if (row.is_null(11)) continue;
+    if (runs_here)
       all.back().consumers.push_back(fmt::format("{}/{}", row.text(10), row.text(11)));
+    else
+      ++all.back().other_consumers;
   }
   return all;
 }
 
 json::object standing_json(const Standing& standing) {
-  const bool stale = standing.reason.starts_with("it was verified");
-  return {
-      {"project", standing.project},
-      {"name", standing.name},
-      {"version", standing.version},
-      {"cluster", standing.cluster},
-      {"status", standing.status},
-      {"since", standing.since.micros == 0 ? json::value(nullptr)
-                                           : json::value(format_rfc3339(standing.since))},
-      {"reason", standing.reason},
-      {"consumers", json::array(standing.consumers.begin(), standing.consumers.end())},
-      {"next",
-       stale ? fmt::format("exa cluster discover {}", standing.cluster)
-             : fmt::format("exa hardware profile resolve {}@{} --cluster {} --project {}",
-                           standing.name, standing.version, standing.cluster, standing.project)}};
+  return {{"project", standing.project},
+          {"name", standing.name},
+          {"version", standing.version},
+          {"cluster", standing.cluster},
+          {"status", standing.status},
+          {"since", standing.since.micros == 0 ? json::value(nullptr)
+                                               : json::value(format_rfc3339(standing.since))},
+          {"reason", standing.reason},
+          {"consumers", json::array(standing.consumers.begin(), standing.consumers.end())},
+          {"other_consumers", standing.other_consumers},
+          {"next",
+           standing.stale
+               ? fmt::format("exa cluster discover {}", standing.cluster)
+               : fmt::format("exa hardware profile resolve {}@{} --cluster {} --project {}",
+                             standing.name, standing.version, standing.cluster, standing.project)}};
 }
 
 // A cluster that was not seen at its last look, or never.
@@ -114,7 +118,7 @@ std::vector<Standing> troubles(std::vector<Standing> standings) {
   std::erase_if(standings, [&](const Standing& standing) {
     const int bad = badness(standing.status);
     if (bad == 0) return true;
-    if (!standing.consumers.empty()) return false;
+    if (!standing.consumers.empty() || standing.other_consumers > 0) return false;
     const std::tuple key(standing.project, standing.name, standing.version);
     const bool best_of_bad = standing.active && best.at(key) == bad;
     return !best_of_bad || !named.insert(key).second;
@@ -126,10 +130,7 @@ std::vector<Standing> troubles(std::vector<Standing> standings) {
 Result<Answer> overall_status(Service& service, const Caller& caller, const OverallStatus& what) {
   return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
     const Time now = service.now();
-    EXA_ASSIGN(auto standings, load_standings(tx, now));
-    std::erase_if(standings, [&](const Standing& standing) {
-      return !caller.known.contains(standing.project);
-    });
+    EXA_ASSIGN(auto standings, load_standings(tx, caller.known, now));
     std::map<std::string, int64_t> counts{
         {"verified", 0}, {"degraded", 0}, {"unresolvable", 0}, {"unchecked", 0}};
     for (const Standing& standing : standings) ++counts[standing.status];

@@ -15,7 +15,9 @@ struct Standing {
   std::string reason;
   Time since;  // since when it has this status; 0: not known
   bool active = false;
+  bool stale = false;                  // it was verified; only the snapshot has become too old
   std::vector<std::string> consumers;  // "workbench/nb" on this version and cluster
+  int64_t other_consumers = 0;         // of projects that the caller does not know
 };
 
 // What of them is a problem, the worst first. Pure.

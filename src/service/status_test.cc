@@ -8,8 +8,8 @@ namespace {
 
 Standing on(std::string cluster, std::string status, bool active = true,
             std::vector<std::string> consumers = {}) {
-  return {"default", "small", 1,      std::move(cluster),  std::move(status),
-          "why",     Time{1}, active, std::move(consumers)};
+  return {"default", "small", 1,     std::move(cluster),  std::move(status), "why",
+          Time{1},   active,  false, std::move(consumers)};
 }
 
 std::vector<std::string> places(std::vector<Standing> standings) {

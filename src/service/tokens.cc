@@ -14,12 +14,8 @@
 namespace exa {
 namespace {
 
-json::array array_of(const std::set<std::string>& texts) {
-  return json::array(texts.begin(), texts.end());
-}
-
 json::value array_or_null(const std::optional<std::set<std::string>>& texts) {
-  return texts ? json::value(array_of(*texts)) : json::value(nullptr);
+  return texts ? json::value(json::array(texts->begin(), texts->end())) : json::value(nullptr);
 }
 
 std::vector<Problem> unknown_actions(const std::set<std::string>& actions, std::string_view where) {
@@ -169,8 +165,8 @@ Result<Answer> create_service_account(Service& service, const Caller& caller,
       if (there.empty()) return fail(no_such_project(project, caller.known.names));
     }
     const json::object spec{{"name", what.name},
-                            {"verbs", array_of(what.verbs)},
-                            {"projects", array_of(what.projects)},
+                            {"verbs", json::array(what.verbs.begin(), what.verbs.end())},
+                            {"projects", json::array(what.projects.begin(), what.projects.end())},
                             {"disabled_at", nullptr},
                             {"created_at", format_rfc3339(service.now())},
                             {"created_by", caller.principal.name}};

@@ -12,12 +12,6 @@
 namespace exa {
 namespace {
 
-json::array array_of(const auto& texts) {
-  json::array list;
-  for (const std::string& text : texts) list.emplace_back(text);
-  return list;
-}
-
 Result<void> name_is_free(Transaction& tx, const std::string& name) {
   EXA_ASSIGN(const auto user, find_document(tx, "account_user", "name", name));
   EXA_ASSIGN(const auto account, service_account_of(tx, name));
@@ -38,8 +32,10 @@ Result<void> is_current_password(Service& service, const Caller& caller,
                           tx.rows("SELECT hash FROM user_password WHERE name = $1", {user}));
                return rows.empty() ? std::string() : rows[0].text(0);
              }));
-  if (is_password(SecretText(current), hash)) return {};
-  attempts.failed(user, caller.origin, service.now());
+  if (is_password(SecretText(current), hash)) {
+    attempts.succeeded(user, caller.origin);
+    return {};
+  }
   return fail(Code::forbidden, "the current password is another one",
               "exa user password NAME --current-password-file FILE --password-file FILE");
 }
@@ -48,14 +44,16 @@ json::object rights_json(const Rights& rights) {
   json::object projects;
   for (const auto& [project, role] : rights.by_project) projects[project] = name(role);
   json::value actions = nullptr;
-  if (rights.only_actions) actions = array_of(*rights.only_actions);
+  if (rights.only_actions)
+    actions = json::array(rights.only_actions->begin(), rights.only_actions->end());
   json::value only_projects = nullptr;
-  if (rights.only_projects) only_projects = array_of(*rights.only_projects);
+  if (rights.only_projects)
+    only_projects = json::array(rights.only_projects->begin(), rights.only_projects->end());
   return {{"platform_admin", rights.platform_admin},
           {"auditor", rights.auditor},
           {"roles", std::move(projects)},
-          {"verbs", array_of(rights.verbs)},
-          {"verb_projects", array_of(rights.verb_projects)},
+          {"verbs", json::array(rights.verbs.begin(), rights.verbs.end())},
+          {"verb_projects", json::array(rights.verb_projects.begin(), rights.verb_projects.end())},
           {"only_actions", std::move(actions)},
           {"only_projects", std::move(only_projects)}};
 }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/private_folder.h"
 #include "store/group_commit.h"
 #include "store/lock_file.h"
 #include "store/sqlite_connection.h"
@@ -55,7 +56,7 @@ class SqliteStore final : public Store, private GroupCommit::Writer {
   }
 
   Result<void> hold_lock() {
-    EXA_TRY(make_folder());
+    EXA_TRY(make_private_folder(options_.folder));
     EXA_ASSIGN(held_, take_lock());
     return {};
   }
@@ -89,7 +90,7 @@ class SqliteStore final : public Store, private GroupCommit::Writer {
   }
 
   Result<std::unique_ptr<Ownership>> try_own(const std::string& name) override {
-    EXA_TRY(make_folder());
+    EXA_TRY(make_private_folder(options_.folder));
     auto lock =
         LockFile::acquire(options_.folder / fmt::format("exa.own-{}.lock", name), seconds(0));
     std::unique_ptr<Ownership> ownership;
@@ -163,20 +164,6 @@ class SqliteStore final : public Store, private GroupCommit::Writer {
     return LockFile::acquire(options_.folder / "exa.lock", options_.lock_wait);
   }
 
-  Result<void> make_folder() const {
-    std::error_code error;
-    if (fs::is_directory(options_.folder, error)) return {};
-    fs::create_directories(options_.folder, error);
-    if (error) {
-      return fail(
-          error == std::errc::no_space_on_device ? Code::store_full : Code::store_unwritable,
-          fmt::format("cannot create the data folder {}: {}", options_.folder.string(),
-                      error.message()));
-    }
-    fs::permissions(options_.folder, fs::perms::owner_all, error);
-    return {};
-  }
-
   Result<Transaction*> begin() override {
     one_writer_.lock();
     auto transaction = begin_alone();
@@ -185,7 +172,7 @@ class SqliteStore final : public Store, private GroupCommit::Writer {
   }
 
   Result<Transaction*> begin_alone() {
-    EXA_TRY(make_folder());
+    EXA_TRY(make_private_folder(options_.folder));
     std::optional<LockFile> lock;
     if (!held_) {
       EXA_ASSIGN(lock, take_lock());
