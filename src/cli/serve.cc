@@ -6,6 +6,7 @@
 #include <malloc.h>
 #include <sys/resource.h>
 
+#include "base/private_folder.h"
 #include "cli/connect.h"
 #include "cli/serve_settings.h"
 #include "server/discovery_loop.h"
@@ -86,9 +87,7 @@ Result<void> offer_setup(const LocalCall& call, Service& service, const ServeSet
 
 // One server on a data folder, whatever store it works on: there is one socket in it.
 Result<LockFile> only_server_on(const Home& home) {
-  std::error_code error;
-  if (std::filesystem::create_directories(home.folder, error))
-    std::filesystem::permissions(home.folder, std::filesystem::perms::owner_all, error);
+  EXA_TRY(make_private_folder(home.folder));
   auto lock = LockFile::acquire(home.folder / "exa.serve.lock", home.lock_wait);
   if (!lock && lock.error().code == Code::store_locked) {
     return fail(Code::store_locked,
@@ -126,8 +125,7 @@ Result<LocalText> serve(const LocalCall& call) {
   std::optional<OidcClient> oidc;
   if (settings.oidc) oidc.emplace(*settings.oidc, http_send, call.environment.clock);
   SessionPages sessions(exa.service, oidc ? &*oidc : nullptr, settings.public_url);
-  Application application(
-      {exa.service, exa.router, std::ref(door), watch, sessions, *log, metrics});
+  Application application({exa.service, exa.router, door, watch, sessions, *log, metrics});
   Server server(application,
                 {.listen = settings.listen,
                  .unix_socket = socket_in(settings.home.folder),
@@ -135,8 +133,13 @@ Result<LocalText> serve(const LocalCall& call) {
                  .threads = static_cast<size_t>(settings.threads),
                  .drain_time = std::chrono::milliseconds(settings.drain.micros / 1000)});
   EXA_TRY(server.start());
-  door.start();
-  watch.start();
+  const auto threw = [&](std::string name) {
+    return [&call, &log, name = std::move(name)](const std::string& why) {
+      log->event(call.environment.clock(), "failed", {{"in", name}, {"error", why}});
+    };
+  };
+  door.start(threw("sign-in"));
+  watch.start(threw("watch"));
   discovery.start();
   if (webhook) webhook->start();
   const std::string where = server.address().empty()

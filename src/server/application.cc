@@ -162,12 +162,13 @@ std::optional<Outgoing> Application::answer_now(const Incoming& incoming) {
   if (incoming.target == "/healthz") return plain(200, "healthz", "ok\n");
   if (auto page = description(incoming.target)) return page;
   if (!parts_.service.store().only_writer()) return std::nullopt;
-  const auto principal = parts_.authenticate(incoming);
-  if (!principal) return std::nullopt;
-  auto kept = cache_.find(rights_key(**principal), incoming.target,
-                          parts_.service.store().changes(), std::chrono::steady_clock::now());
+  const auto principal = parts_.door.remembered(incoming);
+  if (principal == nullptr) return std::nullopt;
+  auto kept = cache_.find(rights_key(*principal), incoming.target, parts_.service.store().changes(),
+                          std::chrono::steady_clock::now());
   if (!kept) return std::nullopt;
   parts_.metrics.from_cache();
+  kept->principal = principal->name;
   kept->request_id = ids_.next();
   note_trace(incoming, *kept);
   return kept;
@@ -182,12 +183,12 @@ Outgoing Application::answer(const Incoming& incoming) {
     outgoing = scraped();
   } else if (auto page = parts_.sessions.answer(incoming, id)) {
     outgoing = *std::move(page);
-  } else if (const auto principal = parts_.authenticate(incoming); !principal) {
+  } else if (const auto principal = parts_.door.who(incoming); !principal) {
     outgoing = outgoing_of(reply_of(principal.error(), id));
-  } else if (path_of(incoming.target) == kWatchPath && reads(incoming.method)) {
-    outgoing = watched(incoming, id, **principal);
   } else {
-    outgoing = from_router(incoming, id, **principal);
+    const bool watches = path_of(incoming.target) == kWatchPath && reads(incoming.method);
+    outgoing =
+        watches ? watched(incoming, id, **principal) : from_router(incoming, id, **principal);
     outgoing.principal = (*principal)->name;
   }
   // whoever refuses, the router too: a 401 says what would be accepted (RFC 9110, 15.5.2)
@@ -269,7 +270,7 @@ Outgoing Application::watched(const Incoming& incoming, const std::string& id,
   stream.headers.emplace_back("x-accel-buffering", "no");  // for a proxy in front
   stream.stream = [this, incoming, since](std::shared_ptr<EventSink> sink) {
     const bool taken = parts_.watch.watch(sink, since, [this, incoming] {
-      const auto who = parts_.authenticate(incoming);
+      const auto who = parts_.door.still(incoming);
       if (!who) return Result<Principal>(fail(who.error()));
       if (!(*who)->signed_in())
         return Result<Principal>(fail(Code::unauthenticated, "nobody is signed in"));

@@ -5,6 +5,7 @@
 
 #include "api/router.h"
 #include "server/access_log.h"
+#include "server/door.h"
 #include "server/exchange.h"
 #include "server/metrics.h"
 #include "server/reply_cache.h"
@@ -14,15 +15,12 @@
 
 namespace exa {
 
-// Who sent a request. unauthenticated for credentials that are wrong.
-using Authenticate = std::function<Result<std::shared_ptr<const Principal>>(const Incoming&)>;
-
 class Application {
  public:
   struct Parts {
     Service& service;
     Router& router;
-    Authenticate authenticate;
+    Door& door;
     WatchHub& watch;
     SessionPages& sessions;
     AccessLog& log;

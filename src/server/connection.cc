@@ -308,18 +308,17 @@ class HttpConnection final : public Connection,
     keep_alive_ = false;
     head_ = response_head(outgoing_, head_facts(std::nullopt));
     lowest().expires_after(serving_.limits.write_time);
-    asio::async_write(stream_, asio::buffer(head_),
-                      [self = self()](beast::error_code error, size_t) {
-                        if (error) return self->on_written(error);
-                        self->lowest().expires_never();
-                        self->sink_ = std::make_shared<StreamSink>(self);
-                        self->watch_for_end();
-                        // the sink by value: when the stream ends, this thread drops sink_
-                        asio::post(self->serving_.workers,
-                                   [begin = std::move(self->outgoing_.stream),
-                                    sink = self->sink_] { begin(sink); });
-                        if (self->stopping_) self->sink_->end();
-                      });
+    asio::async_write(
+        stream_, asio::buffer(head_), [self = self()](beast::error_code error, size_t) {
+          if (error) return self->on_written(error);
+          self->lowest().expires_never();
+          self->sink_ = std::make_shared<StreamSink>(self);
+          self->watch_for_end();
+          // the sink by value: when the stream ends, this thread drops sink_
+          asio::post(self->serving_.workers, [begin = std::move(self->outgoing_.stream),
+                                              sink = self->sink_] { begin(sink); });
+          if (self->stopping_) self->sink_->end();
+        });
   }
 
   // A reader that goes away is noticed by the read that then fails.
