@@ -120,8 +120,12 @@ Result<LocalText> serve(const LocalCall& call) {
   Door door(exa.service, operating_system_user());
   WatchHub watch(exa.service);
   DiscoveryLoop discovery(exa.service, *log, metrics);
+  HttpClient to_webhook;
   std::optional<Webhook> webhook;
-  if (settings.webhook) webhook.emplace(exa.service, *settings.webhook, *log, metrics);
+  if (settings.webhook) {
+    const auto send = [&](const HttpRequest& request) { return to_webhook.send(request); };
+    webhook.emplace(exa.service, *settings.webhook, send, *log, metrics);
+  }
   std::optional<OidcClient> oidc;
   if (settings.oidc) oidc.emplace(*settings.oidc, http_send, call.environment.clock);
   SessionPages sessions(exa.service, oidc ? &*oidc : nullptr, settings.public_url);
@@ -141,7 +145,7 @@ Result<LocalText> serve(const LocalCall& call) {
   door.start(threw("sign-in"));
   watch.start(threw("watch"));
   discovery.start();
-  if (webhook) webhook->start();
+  if (webhook) webhook->start(threw("webhook"));
   const std::string where = server.address().empty()
                                 ? socket_in(settings.home.folder).string()
                                 : fmt::format("{}://{}", tls ? "https" : "http", server.address());
