@@ -11,6 +11,7 @@
 #include "api/router.h"
 #include "base/text.h"
 #include "cli/errors.h"
+#include "discover/url.h"
 
 namespace exa {
 namespace {
@@ -43,9 +44,7 @@ Result<void> write_privately(const std::filesystem::path& file, std::string_view
 
 // A token must not travel in the clear; curl's side refuses it as well (discover/http.h).
 Result<void> check_address(const std::string& url) {
-  if (url.starts_with("https://") || url.starts_with("http://127.") ||
-      url.starts_with("http://localhost") || url.starts_with("http://[::1]"))
-    return {};
+  if (may_carry_secrets(url)) return {};
   return fail(
       Code::usage,
       fmt::format("{} is no https:// address (http:// is for this machine alone)", echoed(url)),

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include "base/quantity.h"
+#include "base/redact.h"
 #include "base/text.h"
 #include "cli/connect.h"
+#include "discover/url.h"
 
 namespace exa {
 namespace {
@@ -23,6 +25,13 @@ Result<std::optional<WebhookTarget>> webhook_of(const LocalCall& call) {
   if (url.empty()) return none;
   if (value_of(call, "webhook_secret_file").empty())
     return fail(Code::usage, "what a webhook is sent must be signed", "--webhook-secret-file FILE");
+  if (!may_carry_secrets(url)) {
+    return fail(Code::usage,
+                fmt::format("--webhook {} is no https:// address (http:// is for this machine "
+                            "alone)",
+                            printable(without_secrets(url))),
+                "exa serve --webhook https://HOST/PATH --webhook-secret-file FILE");
+  }
   EXA_ASSIGN(Secret secret, secret_in_file(call, "webhook_secret_file"));
   return std::optional(WebhookTarget{url, std::move(secret)});
 }

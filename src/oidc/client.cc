@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "discover/url.h"
 #include "oidc/proof.h"
 
 namespace exa {
@@ -29,13 +30,9 @@ std::string_view authority_of(std::string_view url) {
   return url.substr(0, url.find('/'));
 }
 
-bool is_this_machine(std::string_view url) {
-  if (!url.starts_with("http://")) return false;
-  const std::string_view authority = authority_of(url);
-  const std::string_view host = authority.starts_with('[')
-                                    ? authority.substr(0, authority.find(']') + 1)
-                                    : authority.substr(0, authority.find(':'));
-  return host == "127.0.0.1" || host == "localhost" || host == "[::1]";
+bool leads_here(std::string_view text) {
+  const auto url = split_url(text);
+  return url && is_this_machine(*url);
 }
 
 bool lists(const json::object& document, std::string_view member, std::string_view value) {
@@ -89,8 +86,7 @@ ProviderIdentity identity_of(const json::object& claims, std::string_view groups
 bool is_trustworthy_url(std::string_view url) {
   const bool plain = std::ranges::all_of(
       url, [](char c) { return c > ' ' && c < 0x7f && c != '@' && c != '?' && c != '#'; });
-  if (!plain || authority_of(url).empty()) return false;
-  return url.starts_with("https://") || is_this_machine(url);
+  return plain && may_carry_secrets(url);
 }
 
 Result<void> check_oidc_settings(const OidcSettings& settings) {
@@ -150,11 +146,11 @@ Result<OidcClient::Provider> OidcClient::discover() const {
   provider.keys = text_or(said, "jwks_uri", "");
   provider.userinfo = text_or(said, "userinfo_endpoint", "");
   // a provider elsewhere must not make this machine talk to itself
-  const bool here = is_this_machine(settings_.issuer);
+  const bool here = leads_here(settings_.issuer);
   for (const std::string& url : {provider.authorization, provider.token, provider.keys})
-    if (!is_trustworthy_url(url) || (is_this_machine(url) && !here))
+    if (!is_trustworthy_url(url) || (leads_here(url) && !here))
       return no_provider(fmt::format("its address \"{}\" is not https://", printable(url)));
-  if (!is_trustworthy_url(provider.userinfo) || (is_this_machine(provider.userinfo) && !here))
+  if (!is_trustworthy_url(provider.userinfo) || (leads_here(provider.userinfo) && !here))
     provider.userinfo.clear();
   // client_secret_basic is what holds when nothing is said (Discovery §3)
   constexpr std::string_view kMethods = "token_endpoint_auth_methods_supported";
