@@ -119,7 +119,7 @@ Result<LocalText> serve(const LocalCall& call) {
   Metrics metrics;
   Door door(exa.service, operating_system_user());
   WatchHub watch(exa.service);
-  DiscoveryLoop discovery(exa.service, *log, metrics);
+  DiscoveryLoop discovery(exa.service, *log);
   HttpClient to_webhook;
   std::optional<Webhook> webhook;
   if (settings.webhook) {
@@ -144,7 +144,7 @@ Result<LocalText> serve(const LocalCall& call) {
   };
   door.start(threw("sign-in"));
   watch.start(threw("watch"));
-  discovery.start();
+  discovery.start(threw("discovery"));
   if (webhook) webhook->start(threw("webhook"));
   const std::string where = server.address().empty()
                                 ? socket_in(settings.home.folder).string()
@@ -156,8 +156,10 @@ Result<LocalText> serve(const LocalCall& call) {
     const Result<void> opened = log->reopen();
     for (const auto& outcome : {read, opened})
       if (!outcome) call.environment.err(outcome.error().message + "\n");
-    report(call, *log, "reloaded", "Certificates and the access log were read anew.",
-           {{"tls", tls != nullptr && read.has_value()}});
+    report(call, *log, "reloaded",
+           read && opened ? "Certificates and the access log were read anew."
+                          : "Not read anew: what was in use before stays so.",
+           {{"tls", tls != nullptr && read.has_value()}, {"access_log", opened.has_value()}});
   }
   report(call, *log, "stopping", "Stopping: no new requests; those that began are ended.", {});
   application.drain();

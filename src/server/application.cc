@@ -6,6 +6,7 @@
 #include "api/call.h"
 #include "api/http_form.h"
 #include "api/openapi.h"
+#include "base/quantity.h"
 #include "base/text.h"
 #include "server/gauges.h"
 #include "service/service.h"
@@ -57,12 +58,6 @@ std::string allowed_methods(std::string_view path) {
     if (method == Method::get) names.emplace_back("HEAD");
   }
   return fmt::format("{}", fmt::join(names, ", "));
-}
-
-int64_t parse_count_or(std::string_view text, int64_t otherwise) {
-  int64_t number = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return problem == std::errc() && end == text.data() + text.size() ? number : otherwise;
 }
 
 }  // namespace
@@ -158,6 +153,14 @@ Outgoing Application::scraped() {
 }
 
 std::optional<Outgoing> Application::answer_now(const Incoming& incoming) {
+  try {
+    return from_memory(incoming);
+  } catch (...) {
+    return std::nullopt;  // `answer` throws it again, and tells it
+  }
+}
+
+std::optional<Outgoing> Application::from_memory(const Incoming& incoming) {
   if (!reads(incoming.method)) return std::nullopt;
   if (incoming.target == "/healthz") return plain(200, "healthz", "ok\n");
   if (auto page = description(incoming.target)) return page;
@@ -177,24 +180,30 @@ std::optional<Outgoing> Application::answer_now(const Incoming& incoming) {
 Outgoing Application::answer(const Incoming& incoming) {
   const std::string id = ids_.next();
   Outgoing outgoing;
-  if (reads(incoming.method) && incoming.target == "/readyz") {
-    outgoing = ready();
-  } else if (reads(incoming.method) && incoming.target == "/metrics") {
-    outgoing = scraped();
-  } else if (auto page = parts_.sessions.answer(incoming, id)) {
-    outgoing = *std::move(page);
-  } else if (const auto principal = parts_.door.who(incoming); !principal) {
-    outgoing = outgoing_of(reply_of(principal.error(), id));
-  } else {
-    const bool watches = path_of(incoming.target) == kWatchPath && reads(incoming.method);
-    outgoing =
-        watches ? watched(incoming, id, **principal) : from_router(incoming, id, **principal);
-    outgoing.principal = (*principal)->name;
+  try {
+    outgoing = answered_by(incoming, id);
+  } catch (...) {
+    parts_.log.event(parts_.service.now(), "failed",
+                     {{"in", "request"}, {"request_id", id}, {"error", what_was_thrown()}});
+    outgoing = problem(500, Code::unexpected, "the request could not be answered", id);
   }
   // whoever refuses, the router too: a 401 says what would be accepted (RFC 9110, 15.5.2)
   if (outgoing.status == 401) outgoing.headers.emplace_back("www-authenticate", "Bearer");
   outgoing.request_id = id;
   note_trace(incoming, outgoing);
+  return outgoing;
+}
+
+Outgoing Application::answered_by(const Incoming& incoming, const std::string& id) {
+  if (reads(incoming.method) && incoming.target == "/readyz") return ready();
+  if (reads(incoming.method) && incoming.target == "/metrics") return scraped();
+  if (auto page = parts_.sessions.answer(incoming, id)) return *std::move(page);
+  const auto principal = parts_.door.who(incoming);
+  if (!principal) return outgoing_of(reply_of(principal.error(), id));
+  const bool watches = path_of(incoming.target) == kWatchPath && reads(incoming.method);
+  Outgoing outgoing =
+      watches ? watched(incoming, id, **principal) : from_router(incoming, id, **principal);
+  outgoing.principal = (*principal)->name;
   return outgoing;
 }
 
@@ -252,35 +261,49 @@ Outgoing Application::from_router(const Incoming& incoming, const std::string& i
 // checked by that route, which also says where the log stands.
 Outgoing Application::watched(const Incoming& incoming, const std::string& id,
                               const Principal& principal) {
-  Incoming asked = incoming;
-  asked.target = "/api/v1/events" + incoming.target.substr(kWatchPath.size());
+  auto target = parse_target(incoming.target);
+  if (!target) return outgoing_of(reply_of(target.error(), id));
   // a browser that connects again says what it saw last
-  if (!incoming.last_event_id.empty())
-    asked.target = "/api/v1/events?since=" + percent_encode(incoming.last_event_id);
+  if (!incoming.last_event_id.empty()) target->query = {{"since", incoming.last_event_id}};
+  const auto given = [&](std::string_view name) {
+    const auto found =
+        std::ranges::find(target->query, name, [](const auto& one) { return one.first; });
+    return found == target->query.end() ? std::string() : found->second;
+  };
+  const std::string since_given = given("since");
+  // only where the log stands is asked for, or whether it ever stood there
+  if (given("limit").empty()) target->query.emplace_back("limit", "1");
+  Incoming asked = incoming;
+  asked.method = "GET";
+  asked.target = format_target("/api/v1/events", target->query);
   Outgoing listed = from_router(asked, id, principal);
   if (listed.status != 200) return listed;
   const auto document = parse_json(*listed.body, "events", tool_output_limits());
-  const auto target = parse_target(asked.target);
-  int64_t since = document ? document->at("revision").to_number<int64_t>() : 0;
-  for (const auto& [key, value] : target->query)
-    if (key == "since") since = parse_count_or(value, since);
+  const int64_t newest = document ? document->at("revision").to_number<int64_t>() : 0;
+  const int64_t since = parse_count(since_given, "since").value_or(newest);
   Outgoing stream;
   stream.route = "watch";
   stream.content_type = "text/event-stream";
   stream.headers.emplace_back("x-accel-buffering", "no");  // for a proxy in front
   stream.stream = [this, incoming, since](std::shared_ptr<EventSink> sink) {
-    const bool taken = parts_.watch.watch(sink, since, [this, incoming] {
-      const auto who = parts_.door.still(incoming);
-      if (!who) return Result<Principal>(fail(who.error()));
-      if (!(*who)->signed_in())
-        return Result<Principal>(fail(Code::unauthenticated, "nobody is signed in"));
-      return Result<Principal>(**who);
-    });
-    if (taken) return;
-    sink->send(std::make_shared<const std::string>(": too many watch already\n\n"));
+    try {
+      const bool taken =
+          parts_.watch.watch(sink, since, [this, incoming] { return still(incoming); });
+      if (taken) return;
+      sink->send(std::make_shared<const std::string>(": too many watch already\n\n"));
+    } catch (...) {
+      parts_.log.event(parts_.service.now(), "failed",
+                       {{"in", "watch"}, {"error", what_was_thrown()}});
+    }
     sink->end();
   };
   return stream;
+}
+
+Result<Principal> Application::still(const Incoming& incoming) {
+  EXA_ASSIGN(const auto who, parts_.door.still(incoming));
+  if (!who->signed_in()) return fail(Code::unauthenticated, "nobody is signed in");
+  return *who;
 }
 
 Outgoing Application::refused(int status, std::string_view why) {

@@ -28,6 +28,8 @@ class Application {
   };
   explicit Application(Parts parts) : parts_(std::move(parts)) {}
 
+  // No exception leaves any of these: what throws is answered with 500 and told in the log.
+  //
   // What can be answered from memory; nullopt: ask `answer`. Any thread, does not wait.
   std::optional<Outgoing> answer_now(const Incoming& incoming);
   // Any thread that may wait for the disk.
@@ -46,11 +48,14 @@ class Application {
   Metrics& metrics() { return parts_.metrics; }
 
  private:
+  std::optional<Outgoing> from_memory(const Incoming& incoming);
+  Outgoing answered_by(const Incoming& incoming, const std::string& id);
   Outgoing ready();
   static std::optional<Outgoing> description(std::string_view target);
   Outgoing scraped();
   Outgoing from_router(const Incoming& incoming, const std::string& id, const Principal& principal);
   Outgoing watched(const Incoming& incoming, const std::string& id, const Principal& principal);
+  Result<Principal> still(const Incoming& incoming);  // who watches
   static void note_trace(const Incoming& incoming, Outgoing& outgoing);
 
   Parts parts_;

@@ -6,6 +6,7 @@
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
@@ -140,6 +141,7 @@ class HttpConnection final : public Connection,
         stream_(std::move(stream)),
         serving_(serving),
         ended_(std::move(ended)),
+        goodbye_(stream_.get_executor()),
         peer_(peer_of(stream_)),
         peer_uid_(uid_of(stream_)) {
     serving_.application.metrics().connections(+1);
@@ -187,6 +189,7 @@ class HttpConnection final : public Connection,
   }
 
   void on_head(beast::error_code error) {
+    if (closed_) return;  // what comes between the two goodbyes
     if (error == http::error::end_of_stream || error == asio::error::eof) return close();
     if (error == http::error::header_limit || error == http::error::buffer_overflow)
       return refuse(431, "the request's headers are too large");
@@ -262,10 +265,12 @@ class HttpConnection final : public Connection,
 
   void write(Outgoing answer) {
     outgoing_ = std::move(answer);
-    if (outgoing_.stream) return write_stream();
+    if (outgoing_.stream && !head_only_) return write_stream();
     keep_alive_ = keep_alive_ && !stopping_;
     const std::string& body = outgoing_.body ? *outgoing_.body : kNoBody;
-    head_ = response_head(outgoing_, head_facts(body.size()));
+    const bool goes_on = outgoing_.stream != nullptr;  // a stream has no length, nor has its head
+    head_ =
+        response_head(outgoing_, head_facts(goes_on ? std::nullopt : std::optional(body.size())));
     const std::array<asio::const_buffer, 2> pieces{
         asio::buffer(head_), head_only_ ? asio::const_buffer() : asio::buffer(body)};
     lowest().expires_after(serving_.limits.write_time);
@@ -414,14 +419,17 @@ class HttpConnection final : public Connection,
   void close() {
     if (std::exchange(closed_, true)) return;
     if constexpr (std::is_same_v<Stream, Tls>) {
-      // Without a goodbye, a stream that was cut looks like one that ended.
-      lowest().expires_after(kLinger);
-      stream_.async_shutdown([self = self()](beast::error_code) { self->close_socket(); });
+      // Without a goodbye, a stream that was cut looks like one that ended. A read that is under
+      // way keeps the stream's own timer, so the answer to the goodbye has one of its own.
+      goodbye_.expires_after(kLinger);
+      goodbye_.async_wait([self = self()](beast::error_code) { self->close_socket(); });
+      stream_.async_shutdown([self = self()](beast::error_code) { self->goodbye_.cancel(); });
     } else {
       close_socket();
     }
   }
 
+  // Once: by that timer, or at once where there is no goodbye to say.
   void close_socket() {
     beast::error_code ignored;
     lowest().socket().shutdown(asio::socket_base::shutdown_send, ignored);
@@ -436,6 +444,7 @@ class HttpConnection final : public Connection,
   Stream stream_;
   const Serving& serving_;
   Ended ended_;
+  asio::steady_timer goodbye_;
   std::string peer_;
   std::optional<uid_t> peer_uid_;
 
