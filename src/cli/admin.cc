@@ -2,7 +2,6 @@
 
 #include "cli/connect.h"
 #include "cli/local.h"
-#include "cli/output.h"
 #include "service/copy.h"
 #include "store/open.h"
 
@@ -16,12 +15,8 @@ Result<std::filesystem::path> files_of(const StorePlace& place, const LocalCall&
 }
 
 Result<LocalText> printed(const LocalCall& call, const Answer& answer) {
-  Reply reply;
-  reply.body = to_pretty_text(answer.body);
-  Rendering how;
-  how.format = call.invocation.globals.format;
-  EXA_ASSIGN(Rendered rendered, render(reply, call.invocation.route->id, how));
-  return LocalText(std::move(rendered.out), answer.exit_code);
+  EXA_ASSIGN(std::string text, in_format(call, answer.body));
+  return LocalText(std::move(text), answer.exit_code);
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base/text.h"
 #include "cli/login.h"
+#include "cli/secret_file.h"
 
 namespace exa {
 namespace {
@@ -48,9 +48,7 @@ Result<RemoteServer> Connector::remote(const std::string& url) const {
   EXA_ASSIGN(auto login, saved_login(environment_));
   if (login && login->url == server.url) server = *std::move(login);
   if (const std::string file = set_or_empty(environment_, "EXA_TOKEN_FILE"); !file.empty()) {
-    constexpr size_t kMostBytes = 4096;
-    EXA_ASSIGN(const std::string token, environment_.read_file(file, kMostBytes));
-    server.token = Secret(std::string(trim(token)));
+    EXA_ASSIGN(server.token, secret_in_file(environment_, file));
   }
   return server;
 }

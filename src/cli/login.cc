@@ -9,6 +9,7 @@
 #include "base/private_folder.h"
 #include "base/text.h"
 #include "cli/errors.h"
+#include "cli/secret_file.h"
 #include "discover/url.h"
 
 namespace exa {
@@ -96,9 +97,7 @@ Result<LocalText> login(const LocalCall& call) {
   server.url = value_of(call, "server");
   while (server.url.ends_with('/')) server.url.pop_back();
   EXA_TRY(check_address(server.url));
-  EXA_ASSIGN(const std::string token,
-             call.environment.read_file(value_of(call, "token_file"), kMostBytes));
-  server.token = Secret(std::string(trim(token)));
+  EXA_ASSIGN(server.token, secret_in_file(call.environment, value_of(call, "token_file")));
   if (const std::string ca = value_of(call, "ca_file"); !ca.empty())
     server.ca.file = (std::filesystem::path(call.environment.working_folder()) / ca).string();
   const Reply reply = send_to(server)(build_request(*find_route("auth.status"), {}));

@@ -6,17 +6,11 @@
 #include "base/redact.h"
 #include "base/text.h"
 #include "cli/connect.h"
+#include "cli/secret_file.h"
 #include "discover/url.h"
 
 namespace exa {
 namespace {
-
-// A secret comes from a file: an argument could be read by everybody on the machine.
-Result<Secret> secret_in_file(const LocalCall& call, std::string_view param) {
-  constexpr size_t kMostBytes = 4096;
-  EXA_ASSIGN(const std::string text, call.environment.read_file(value_of(call, param), kMostBytes));
-  return Secret(std::string(trim(text)));
-}
 
 // nullopt: nobody is to be told.
 Result<std::optional<WebhookTarget>> webhook_of(const LocalCall& call) {
@@ -32,7 +26,8 @@ Result<std::optional<WebhookTarget>> webhook_of(const LocalCall& call) {
                             printable(without_secrets(url))),
                 "exa serve --webhook https://HOST/PATH --webhook-secret-file FILE");
   }
-  EXA_ASSIGN(Secret secret, secret_in_file(call, "webhook_secret_file"));
+  EXA_ASSIGN(Secret secret,
+             secret_in_file(call.environment, value_of(call, "webhook_secret_file")));
   return std::optional(WebhookTarget{url, std::move(secret)});
 }
 
@@ -52,7 +47,8 @@ Result<std::optional<OidcSettings>> oidc_settings_of(const LocalCall& call) {
   }
   oidc.client_id = value_of(call, "oidc_client_id");
   if (!value_of(call, "oidc_client_secret_file").empty()) {
-    EXA_ASSIGN(oidc.client_secret, secret_in_file(call, "oidc_client_secret_file"));
+    EXA_ASSIGN(oidc.client_secret,
+               secret_in_file(call.environment, value_of(call, "oidc_client_secret_file")));
   }
   oidc.groups_claim = value_of(call, "oidc_groups_claim");
   oidc.public_url = value_of(call, "public_url");

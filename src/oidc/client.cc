@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/encoding.h"
 #include "base/text.h"
 #include "discover/url.h"
 #include "oidc/proof.h"
@@ -114,14 +115,18 @@ OidcClient::OidcClient(OidcSettings settings, Send send, Clock clock)
       clock_(std::move(clock)),
       seal_(settings_.client_secret.reveal(), settings_.issuer, settings_.client_id) {}
 
-// A JSON object from the provider; anything but 200 is an error that tells the status alone: its
-// body may hold what was sent.
-Result<json::object> OidcClient::fetch(HttpRequest request, std::string_view what) const {
+Result<HttpReply> OidcClient::ask(HttpRequest request) const {
   request.ca = settings_.ca;
   request.timeout = kAnswerWithin;
   request.max_body = kMostBytes;
   request.headers.emplace_back("accept", "application/json");
-  EXA_ASSIGN(const HttpReply reply, send_(request));
+  return send_(request);
+}
+
+// A JSON object from the provider; anything but 200 is an error that tells the status alone: its
+// body may hold what was sent.
+Result<json::object> OidcClient::fetch(HttpRequest request, std::string_view what) const {
+  EXA_ASSIGN(const HttpReply reply, ask(std::move(request)));
   if (reply.status != 200)
     return no_provider(fmt::format("{} was answered with status {}", what, reply.status));
   auto document = parse_json(reply.body, what);
@@ -188,7 +193,7 @@ Result<std::shared_ptr<const JwkSet>> OidcClient::keys(const Provider& provider,
   HttpRequest request;
   request.url = provider.keys;
   EXA_ASSIGN(const json::object document, fetch(std::move(request), "its keys"));
-  EXA_ASSIGN(JwkSet found, parse_jwk_set(to_text(document)));
+  EXA_ASSIGN(JwkSet found, jwk_set_in(document));
   const std::lock_guard lock(mutex_);
   keys_ = std::make_shared<const JwkSet>(std::move(found));
   keys_since_ = clock_();
@@ -244,23 +249,19 @@ Result<OidcClient::Tokens> OidcClient::exchange(const Provider& provider, const 
   request.method = "POST";
   request.url = provider.token;
   request.headers.emplace_back("content-type", "application/x-www-form-urlencoded");
-  request.headers.emplace_back("accept", "application/json");
-  request.ca = settings_.ca;
-  request.timeout = kAnswerWithin;
-  request.max_body = kMostBytes;
   if (provider.secret_in_body) {
     fields.emplace_back("client_id", settings_.client_id);
     fields.emplace_back("client_secret", settings_.client_secret.reveal());
   } else {
     // both are form-encoded first (RFC 6749 §2.3.1)
-    const std::string pair = form_encoded(std::string_view(settings_.client_id)) + ":" +
-                             form_encoded(std::string_view(settings_.client_secret.reveal()));
+    const std::string pair = percent_encode(settings_.client_id) + ":" +
+                             percent_encode(settings_.client_secret.reveal());
     request.headers.emplace_back(
         "authorization",
         "Basic " + base64({reinterpret_cast<const uint8_t*>(pair.data()), pair.size()}));
   }
   request.body = form_encoded(fields);
-  EXA_ASSIGN(const HttpReply reply, send_(request));
+  EXA_ASSIGN(const HttpReply reply, ask(std::move(request)));
   const auto said = parse_json(reply.body, "answer");
   const bool object = said && said->is_object();
   if (reply.status == 400 || reply.status == 401) {

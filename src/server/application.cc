@@ -6,8 +6,10 @@
 #include "api/call.h"
 #include "api/http_form.h"
 #include "api/openapi.h"
+#include "base/encoding.h"
 #include "base/quantity.h"
 #include "base/text.h"
+#include "server/answers.h"
 #include "server/gauges.h"
 #include "service/service.h"
 
@@ -30,20 +32,12 @@ Outgoing plain(int status, std::string route, std::string text,
   return outgoing;
 }
 
-std::string_view path_of(std::string_view target) {
-  return target.substr(0, target.find('?'));
-}
-
 bool reads(std::string_view method) {
   return method == "GET" || method == "HEAD";
 }
 
 std::string rights_key(const Principal& principal) {
   return principal.kind + ' ' + principal.id + ' ' + principal.token;
-}
-
-bool is_json(std::string_view content_type) {
-  return lower(trim(content_type.substr(0, content_type.find(';')))) == "application/json";
 }
 
 // What Allow says of a path; empty where nothing is.
@@ -61,28 +55,6 @@ std::string allowed_methods(std::string_view path) {
 }
 
 }  // namespace
-
-Outgoing outgoing_of(Reply reply) {
-  Outgoing outgoing;
-  outgoing.status = reply.status;
-  outgoing.content_type = std::move(reply.content_type);
-  outgoing.body = std::make_shared<const std::string>(std::move(reply.body));
-  if (reply.exit_code != 0)
-    outgoing.headers.emplace_back(kExitCodeHeader, std::to_string(reply.exit_code));
-  for (const std::string& notice : reply.notices)
-    outgoing.headers.emplace_back(kNoticeHeader, percent_encode(notice));
-  if (!reply.etag.empty()) outgoing.headers.emplace_back("etag", reply.etag);
-  return outgoing;
-}
-
-Outgoing problem(int status, Code code, std::string_view detail, const std::string& request_id) {
-  Reply reply = reply_of({code, std::string(detail), {}, "", {}}, request_id);
-  json::value body = parse_json(reply.body, "problem").value();
-  body.as_object()["status"] = status;
-  reply.body = to_pretty_text(body);
-  reply.status = status;
-  return outgoing_of(std::move(reply));
-}
 
 std::optional<std::string> cross_site(const Incoming& incoming) {
   if (reads(incoming.method) || incoming.cookie.empty() || !incoming.authorization.empty())
@@ -138,11 +110,7 @@ std::optional<Outgoing> Application::description(std::string_view target) {
   }
   if (target != "/api") return std::nullopt;
   outgoing.route = "api_page";
-  outgoing.content_type = "text/html; charset=utf-8";
-  outgoing.headers.emplace_back("content-security-policy",
-                                "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; "
-                                "form-action 'none'; frame-ancestors 'none'");
-  outgoing.body = page;
+  make_page(outgoing, page);
   return outgoing;
 }
 
@@ -187,8 +155,6 @@ Outgoing Application::answer(const Incoming& incoming) {
                      {{"in", "request"}, {"request_id", id}, {"error", what_was_thrown()}});
     outgoing = problem(500, Code::unexpected, "the request could not be answered", id);
   }
-  // whoever refuses, the router too: a 401 says what would be accepted (RFC 9110, 15.5.2)
-  if (outgoing.status == 401) outgoing.headers.emplace_back("www-authenticate", "Bearer");
   outgoing.request_id = id;
   note_trace(incoming, outgoing);
   return outgoing;
@@ -246,7 +212,6 @@ Outgoing Application::from_router(const Incoming& incoming, const std::string& i
   if (matched && reply.status >= 400 && matched->route->error_exit != 0)
     reply.exit_code = matched->route->error_exit;
   Outgoing outgoing = outgoing_of(std::move(reply));
-  if (outgoing.status == 429) outgoing.headers.emplace_back("retry-after", "60");
   if (matched) {
     outgoing.route = matched->route->id;
   }

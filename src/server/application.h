@@ -68,10 +68,6 @@ class Application {
   std::string not_ready_ = "nobody looked yet";  // why; empty: ready
 };
 
-// A reply as it goes over the wire.
-Outgoing outgoing_of(Reply reply);
-// A problem document of the transport itself.
-Outgoing problem(int status, Code code, std::string_view detail, const std::string& request_id);
 // A change that a browser sends with a session cookie must come from the console's own pages.
 // nullopt: it does; otherwise why it is refused.
 std::optional<std::string> cross_site(const Incoming& incoming);
