@@ -227,6 +227,8 @@ Result<void> Service::keep_for_replay(Transaction& tx, const Caller& caller, con
   if (caller.idempotency_key.empty()) return {};
   json::object body = answer.body;
   if (!answer.shown_once.empty()) body[answer.shown_once] = nullptr;
+  EXA_TRY(tx.change("DELETE FROM idempotency WHERE kept_at < $1",
+                    {now().micros - kReplayWindow.micros}));
   EXA_TRY(tx.change("INSERT INTO idempotency VALUES ($1, $2, $3, $4, $5, $6)",
                     {caller.principal.id, caller.idempotency_key, caller.request_digest,
                      int64_t{answer.status}, to_text(body), now().micros}));
