@@ -6,6 +6,7 @@
 
 #include "api/call.h"
 #include "api/describe.h"
+#include "base/encoding.h"
 #include "base/quote.h"
 #include "base/text.h"
 

@@ -11,9 +11,6 @@
 namespace exa {
 namespace {
 
-constexpr std::string_view kUnreserved =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
-
 bool is_parameter(std::string_view segment) {
   return segment.starts_with('{') && segment.ends_with('}');
 }
@@ -216,17 +213,6 @@ bool Call::has(std::string_view key) const {
 int64_t Call::integer(std::string_view key, int64_t otherwise) const {
   const json::value* value = args.if_contains(key);
   return value != nullptr && value->is_int64() ? value->get_int64() : otherwise;
-}
-
-std::string percent_encode(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    if (kUnreserved.find(c) != std::string_view::npos)
-      result += c;
-    else
-      result += fmt::format("%{:02X}", static_cast<uint8_t>(c));
-  }
-  return result;
 }
 
 Result<std::string> percent_decode(std::string_view text) {

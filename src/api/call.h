@@ -25,7 +25,6 @@ json::value value_of_text(const Param& param, const std::string& text);
 // The default, typed. `param.fallback` is not empty.
 json::value fallback_of(const Param& param);
 
-std::string percent_encode(std::string_view text);
 Result<std::string> percent_decode(std::string_view text);
 
 }  // namespace exa

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "api/call.h"
+#include "base/encoding.h"
 
 namespace exa {
 namespace {

@@ -4,6 +4,7 @@
 #include "api/call.h"
 #include "api/handlers.h"
 #include "api/route.h"
+#include "base/encoding.h"
 #include "hardware/family.h"
 
 namespace exa {

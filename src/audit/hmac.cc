@@ -15,13 +15,7 @@ std::string hmac_sha256_hex(std::string_view key, std::string_view text) {
   const unsigned char* done = HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), bytes,
                                    text.size(), digest.data(), &size);
   EXA_ASSERT(done != nullptr && size == 32);
-  std::string hex;
-  for (unsigned int i = 0; i < size; ++i) {
-    constexpr std::string_view kDigits = "0123456789abcdef";
-    hex += kDigits[digest[i] >> 4];
-    hex += kDigits[digest[i] & 15];
-  }
-  return hex;
+  return hex({digest.data(), size});
 }
 
 }  // namespace exa

@@ -2,7 +2,6 @@
 
 #include "cli/connect.h"
 #include "cli/local.h"
-#include "cli/output.h"
 #include "service/copy.h"
 #include "store/open.h"
 
@@ -10,18 +9,14 @@ namespace exa {
 namespace {
 
 // A store in a folder has its files there; a server's are in the data folder.
-Result<std::filesystem::path> files_of(const std::string& store, const LocalCall& call) {
-  const Where where{call.invocation.globals.where.data_folder, store, ""};
-  return folder_of(where, lookup_in(call.environment));
+Result<std::filesystem::path> files_of(const StorePlace& place, const LocalCall& call) {
+  if (!place.folder.empty()) return place.folder;
+  return data_folder(call.invocation.globals.where.data_folder, lookup_in(call.environment));
 }
 
 Result<LocalText> printed(const LocalCall& call, const Answer& answer) {
-  Reply reply;
-  reply.body = to_pretty_text(answer.body);
-  Rendering how;
-  how.format = call.invocation.globals.format;
-  EXA_ASSIGN(Rendered rendered, render(reply, call.invocation.route->id, how));
-  return LocalText(std::move(rendered.out), answer.exit_code);
+  EXA_ASSIGN(std::string text, in_format(call, answer.body));
+  return LocalText(std::move(text), answer.exit_code);
 }
 
 }  // namespace
@@ -53,15 +48,13 @@ Result<LocalText> admin_copy(const LocalCall& call) {
   std::vector<Problem> problems;
   if (auto problem = problem_of_store_argument("--from", from)) problems.push_back(*problem);
   if (auto problem = problem_of_store_argument("--to", to)) problems.push_back(*problem);
-  for (const auto& [flag, store] : {std::pair("--from", from), std::pair("--to", to)}) {
-    if (store.starts_with("sqlite:") || store.starts_with("postgres")) continue;
-    problems.push_back({flag, "begins with sqlite: or postgresql://", ""});
-  }
   if (!problems.empty()) return fail(invalid("exa admin copy", std::move(problems)));
-  EXA_ASSIGN(const auto from_files, files_of(from, call));
-  EXA_ASSIGN(const auto to_files, files_of(to, call));
-  EXA_ASSIGN(const auto source, open_store({.store = from}));
-  EXA_ASSIGN(const auto target, open_store({.store = to}));
+  EXA_ASSIGN(const StorePlace from_place, parse_store_name(from));
+  EXA_ASSIGN(const StorePlace to_place, parse_store_name(to));
+  EXA_ASSIGN(const auto from_files, files_of(from_place, call));
+  EXA_ASSIGN(const auto to_files, files_of(to_place, call));
+  EXA_ASSIGN(const auto source, open_store({.place = from_place}));
+  EXA_ASSIGN(const auto target, open_store({.place = to_place}));
   EXA_ASSIGN(const Answer answer,
              copy_installation({*source, from_files}, {*target, to_files}, call.environment.clock));
   return printed(call, answer);
@@ -86,18 +79,16 @@ Route restore_row() {
 
 Result<LocalText> restore(const LocalCall& call) {
   const std::string folder = value_of(call, "folder");
-  const Where& where = call.invocation.globals.where;
-  const EnvironmentLookup variable = lookup_in(call.environment);
   if (!std::filesystem::exists(std::filesystem::path(folder) / "exa.db")) {
     return fail(Code::not_found, fmt::format("{} is no backup: it has no exa.db", folder),
                 "exa backup FOLDER makes one");
   }
-  EXA_ASSIGN(const auto files, folder_of(where, variable));
-  const std::string named = store_named(where.store, variable);
-  EXA_ASSIGN(const auto backup, open_store({.store = folder}));
-  EXA_ASSIGN(const auto target, open_store({.store = named.empty() ? files.string() : named}));
-  EXA_ASSIGN(const Answer answer,
-             restore_installation({*backup, folder}, {*target, files}, call.environment.clock));
+  EXA_ASSIGN(const Home home, home_of(call.invocation.globals.where, lookup_in(call.environment)));
+  EXA_ASSIGN(const auto backup, open_store({.place = {folder, ""}}));
+  // not open_home: what is missing there is to be brought back
+  EXA_ASSIGN(const auto target, open_store({.place = home.place(), .lock_wait = home.lock_wait}));
+  EXA_ASSIGN(const Answer answer, restore_installation({*backup, folder}, {*target, home.folder},
+                                                       call.environment.clock));
   for (const std::string& notice : answer.notices) call.environment.err(notice + "\n");
   return printed(call, answer);
 }

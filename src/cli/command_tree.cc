@@ -18,27 +18,34 @@ constexpr std::array<std::string_view, 7> kFormats = {"table", "wide", "json", "
                                                       "yaml",  "csv",  "name"};
 
 constexpr GlobalFlag kEverywhere[] = {
-    {"-o,--output", true, "table, wide, json, jsonl, yaml, csv or name (default table)"},
-    {"--json", false, "the same as -o json"},
-    {"--data", true, "the data folder (default $EXA_HOME, else the XDG data folder)"},
-    {"--store", true, "sqlite:FOLDER or postgresql://USER@HOST/DATABASE (default $EXA_STORE)"},
-    {"--server", true,
+    {"-o,--output", "FORMAT", "table, wide, json, jsonl, yaml, csv or name (default table)"},
+    {"--json", "", "the same as -o json"},
+    {"--data", "DIR", "the data folder (default $EXA_HOME, else the XDG data folder)"},
+    {"--store", "STORE", "sqlite:FOLDER or postgresql://USER@HOST/DATABASE (default $EXA_STORE)"},
+    {"--server", "URL",
      "ask the server at this address (default $EXA_SERVER, else the one signed in to)"},
-    {"--no-color", false, "no colour, as with NO_COLOR or TERM=dumb"},
-    {"-q,--quiet", false, "no notices on standard error"},
-    {"-h,--help", false, "this help"},
+    {"--no-color", "", "no colour, as with NO_COLOR or TERM=dumb"},
+    {"-q,--quiet", "", "no notices on standard error"},
+    {"-h,--help", "", "this help"},
 };
-constexpr GlobalFlag kYes = {"--yes", false, "do it without asking"};
-constexpr GlobalFlag kWait = {"--wait", false, "wait until it is done (the default)"};
-constexpr GlobalFlag kNoWait = {"--no-wait", false,
-                                "leave it to the server, and print the operation"};
-constexpr GlobalFlag kVersion = {"--version", false, "print the version"};
+constexpr GlobalFlag kYes = {"--yes", "", "do it without asking"};
+constexpr GlobalFlag kWait = {"--wait", "", "wait until it is done (the default)"};
+constexpr GlobalFlag kNoWait = {"--no-wait", "", "leave it to the server, and print the operation"};
+constexpr GlobalFlag kVersion = {"--version", "", "print the version"};
 
-// Flags with a value that may stand before the command's words.
-constexpr std::array<std::string_view, 6> kEarlyValues = {"-o",      "--output", "--data",
-                                                          "--store", "--server", "--project"};
-constexpr std::array<std::string_view, 9> kEarlySwitches = {
-    "--json", "--no-color", "-q", "--quiet", "-h", "--help", "--version", "--yes", "--dry-run"};
+// Parameters of many rows, which people put where they put these.
+constexpr GlobalFlag kAlsoEarly[] = {{"--project", "NAME", ""}, {"--dry-run", "", ""}};
+
+// The flag of that name that may stand before the command's words; nullptr: none.
+const GlobalFlag* early_flag(std::string_view flag) {
+  for (const std::span<const GlobalFlag> rows :
+       {std::span<const GlobalFlag>(kEverywhere), std::span(&kYes, 1), std::span(&kVersion, 1),
+        std::span<const GlobalFlag>(kAlsoEarly)}) {
+    for (const GlobalFlag& row : rows)
+      if (row.is(flag)) return &row;
+  }
+  return nullptr;
+}
 
 bool is_flag(std::string_view word) {
   return word.size() > 1 && word[0] == '-' && !(word[1] >= '0' && word[1] <= '9');
@@ -129,8 +136,8 @@ class Line {
     app_.set_help_flag();
     app_.allow_extras();
     for (const GlobalFlag& flag : global_flags(route_)) {
-      globals_.push_back(flag.takes_value ? app_.add_option(std::string(flag.names))
-                                          : app_.add_flag(std::string(flag.names)));
+      globals_.push_back(flag.takes_value() ? app_.add_option(std::string(flag.names))
+                                            : app_.add_flag(std::string(flag.names)));
     }
     if (route_ != nullptr) {
       for (const Param& param : route_->params) params_.push_back(add(param));
@@ -172,8 +179,7 @@ class Line {
       if (!flag.empty() && own != route_->params.end()) return own->kind != Kind::flag;
     }
     for (const GlobalFlag& global : global_flags(route_)) {
-      const auto names = split(global.names, ',');
-      if (std::ranges::find(names, flag) != names.end()) return global.takes_value;
+      if (global.is(flag)) return global.takes_value();
     }
     return std::nullopt;
   }
@@ -363,6 +369,11 @@ class Line {
 
 }  // namespace
 
+bool GlobalFlag::is(std::string_view flag) const {
+  const auto all = split(names, ',');
+  return std::ranges::find(all, flag) != all.end();
+}
+
 std::vector<GlobalFlag> global_flags(const Route* route) {
   std::vector<GlobalFlag> flags;
   const auto taken = [&](std::string_view names) {
@@ -398,13 +409,11 @@ Descent descend(CommandTable commands, std::span<const std::string> words) {
     const std::string& word = words[i];
     if (is_flag(word)) {
       const std::string_view flag = name_of_flag(word);
-      if (std::ranges::find(kEarlyValues, flag) != kEarlyValues.end()) {
-        descent.rest.push_back(word);
-        if (flag == word && i + 1 < words.size()) descent.rest.push_back(words[++i]);
-        continue;
-      }
-      if (std::ranges::find(kEarlySwitches, flag) == kEarlySwitches.end()) break;
+      const GlobalFlag* early = early_flag(flag);
+      if (early == nullptr) break;
       descent.rest.push_back(word);
+      if (early->takes_value() && flag == word && i + 1 < words.size())
+        descent.rest.push_back(words[++i]);
       continue;
     }
     std::string longer = joined(descent.words, word);

@@ -29,11 +29,14 @@ struct Globals {
   Where where;
 };
 
-// A flag that commands take besides their own.
+// A flag that commands take besides their own. It may stand before the command's words, too.
 struct GlobalFlag {
   std::string_view names;  // "-o,--output"
-  bool takes_value = false;
+  std::string_view value;  // what help calls it: "FORMAT"; empty: it takes none
   std::string_view help;
+
+  bool is(std::string_view flag) const;  // whether that is one of its names
+  bool takes_value() const { return !value.empty(); }
 };
 // Those that this command takes: --yes only where something is destroyed, --wait and --no-wait only
 // for long work, --version only where no

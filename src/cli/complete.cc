@@ -151,9 +151,10 @@ class Completion {
   }
 
   static bool takes_value(const Descent& descent, std::string_view word) {
-    if (is_output(word) || word == "--data" || word == "--store" || word == "--server") return true;
-    const Param* param = find_flag(descent, word);
-    return param != nullptr && param->kind != Kind::flag;
+    if (const Param* param = find_flag(descent, word)) return param->kind != Kind::flag;
+    return std::ranges::any_of(global_flags(descent.route), [&](const GlobalFlag& flag) {
+      return flag.takes_value() && flag.is(word);
+    });
   }
 
   static size_t words_given(const Descent& descent) {

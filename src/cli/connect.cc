@@ -5,8 +5,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base/text.h"
 #include "cli/login.h"
+#include "cli/secret_file.h"
 
 namespace exa {
 namespace {
@@ -48,9 +48,7 @@ Result<RemoteServer> Connector::remote(const std::string& url) const {
   EXA_ASSIGN(auto login, saved_login(environment_));
   if (login && login->url == server.url) server = *std::move(login);
   if (const std::string file = set_or_empty(environment_, "EXA_TOKEN_FILE"); !file.empty()) {
-    constexpr size_t kMostBytes = 4096;
-    EXA_ASSIGN(const std::string token, environment_.read_file(file, kMostBytes));
-    server.token = Secret(std::string(trim(token)));
+    EXA_ASSIGN(server.token, secret_in_file(environment_, file));
   }
   return server;
 }
@@ -74,17 +72,15 @@ Result<Send> Connector::operator()(const Where& where) {
     EXA_ASSIGN(auto login, saved_login(environment_));
     if (login) return send_to(*std::move(login));
   }
-  const EnvironmentLookup variable = lookup_in(environment_);
-  auto folder = folder_of(where, variable);
-  if (folder && listens_on(socket_in(*folder))) {
+  auto home = home_of(where, lookup_in(environment_));
+  // whoever names a database server means it, whatever the server on this folder works on
+  if (home && home->server.empty() && listens_on(socket_in(home->folder))) {
     RemoteServer server;
     server.url = "http://localhost";
-    server.unix_socket = socket_in(*folder).string();
+    server.unix_socket = socket_in(home->folder).string();
     return send_to(std::move(server));
   }
-  EXA_ASSIGN(const Duration wait, lock_wait(variable));
-  local_ = std::make_unique<LocalServer>(std::move(folder), environment_.clock, wait,
-                                         store_named(where.store, variable));
+  local_ = std::make_unique<LocalServer>(std::move(home), environment_.clock);
   return Send([this](const Request& request) { return local_->handle(request); });
 }
 

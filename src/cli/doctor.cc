@@ -7,9 +7,9 @@
 
 #include "api/router.h"
 #include "base/plural.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "cli/connect.h"
-#include "cli/output.h"
 
 namespace exa {
 namespace {
@@ -56,8 +56,9 @@ class Examination {
   }
 
   void folder() {
-    const auto path = folder_of(where_, lookup_in(call_.environment));
-    if (!path) return broken("data folder", path.error());
+    const auto home = home_of(where_, lookup_in(call_.environment));
+    if (!home) return broken("data folder", home.error());
+    const std::filesystem::path* path = &home->folder;
     struct stat status {};
     if (::stat(path->c_str(), &status) != 0)
       return add("data folder", "ok", path->string() + " is made by the first change");
@@ -131,16 +132,8 @@ class Examination {
   void tools() {
     std::vector<std::string> there;
     for (const char* tool : {"ssh", "scontrol", "flux", "kubectl", "nvidia-smi", "rocm-smi"})
-      if (on_path(tool)) there.emplace_back(tool);
+      if (find_program(tool)) there.emplace_back(tool);
     add("tools", "ok", there.empty() ? "none of a scheduler's here" : join(there, ", "));
-  }
-
-  bool on_path(const std::string& tool) const {
-    const std::string path = call_.environment.variable("PATH").value_or("");
-    for (const std::string_view folder : split(path, ':'))
-      if (!folder.empty() && ::access(fmt::format("{}/{}", folder, tool).c_str(), X_OK) == 0)
-        return true;
-    return false;
   }
 
   const LocalCall& call_;
@@ -176,12 +169,9 @@ Result<LocalText> doctor(const LocalCall& call) {
     broken = broken || finding.result == "broken";
     items.emplace_back(finding_json(finding));
   }
-  Reply reply;
-  reply.body = to_pretty_text(json::object{{"items", std::move(items)}, {"next_cursor", nullptr}});
-  Rendering how;
-  how.format = call.invocation.globals.format;
-  EXA_ASSIGN(Rendered rendered, render(reply, call.invocation.route->id, how));
-  return LocalText(std::move(rendered.out), broken ? 1 : 0);
+  EXA_ASSIGN(std::string text,
+             in_format(call, json::object{{"items", std::move(items)}, {"next_cursor", nullptr}}));
+  return LocalText(std::move(text), broken ? 1 : 0);
 }
 
 }  // namespace exa

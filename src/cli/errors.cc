@@ -64,4 +64,8 @@ std::string error_document(const Error& error) {
   return reply_of(error, "").body;
 }
 
+Error unwritten() {
+  return {Code::unexpected, "the answer cannot be written to standard output", {}, "", {}};
+}
+
 }  // namespace exa

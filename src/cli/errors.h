@@ -14,4 +14,7 @@ std::string error_text(const Error& error, const Route* route);
 // The same as an RFC 9457 document, for --json.
 std::string error_document(const Error& error);
 
+// Of an answer that standard output did not take (Written::failed).
+Error unwritten();
+
 }  // namespace exa

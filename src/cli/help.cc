@@ -68,10 +68,7 @@ std::string spelled(const GlobalFlag& flag) {
     text += text.empty() ? "" : ", ";
     text += name;
   }
-  if (!flag.takes_value) return text;
-  if (flag.names.ends_with("--data")) return text + " DIR";
-  if (flag.names == "--store") return text + " STORE";
-  return text + (flag.names.ends_with("--server") ? " URL" : " FORMAT");
+  return flag.takes_value() ? fmt::format("{} {}", text, flag.value) : text;
 }
 
 std::string_view value_word(const Param& param) {

@@ -7,9 +7,8 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include "cli/errors.h"
 #include "discover/probe.h"
-#include "store/open.h"
-#include "store/sqlite.h"
 
 namespace exa {
 
@@ -29,6 +28,34 @@ class NoStore : public Store {
   Error why_;
 };
 
+Result<Duration> lock_wait(const EnvironmentLookup& env) {
+  const auto text = env("EXA_LOCK_WAIT");
+  if (!text || text->empty()) return seconds(30);
+  auto wait = parse_duration(*text);
+  if (!wait) return fail(Code::usage, "EXA_LOCK_WAIT: " + wait.error().message);
+  return *wait;
+}
+
+// Both empty: no store was named.
+Result<StorePlace> place_named(const Where& where, const EnvironmentLookup& env) {
+  if (!where.store.empty()) return parse_store_name(where.store);
+  const std::string set = env("EXA_STORE").value_or("");
+  if (set.empty()) return StorePlace{};
+  auto place = parse_store_name(set);
+  if (!place) return fail(Code::usage, "EXA_STORE: " + place.error().message);
+  return place;
+}
+
+bool same_folder(const std::filesystem::path& a, const std::filesystem::path& b) {
+  std::error_code unknown;
+  const auto whole = [&](const auto& path) {
+    // with a slash at the end, or not: the same
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path / "", unknown),
+                                             unknown);
+  };
+  return whole(a) == whole(b);
+}
+
 // Missing or without a byte, and no journal that could fill it.
 bool holds_nothing(const std::filesystem::path& database) {
   const auto bytes = [](const std::filesystem::path& file) {
@@ -42,19 +69,18 @@ bool holds_nothing(const std::filesystem::path& database) {
 }  // namespace
 
 Result<std::unique_ptr<Store>> open_home(const Home& home) {
-  if (!home.store.empty() && !folder_of_store(home.store))
-    return open_store({.store = home.store, .lock_wait = home.lock_wait});
   // An audit checkpoint without a database: somebody removed what it vouches for. An empty store
   // would be a lie.
   const std::filesystem::path database = home.folder / "exa.db";
   std::error_code unknown;
-  if (std::filesystem::exists(home.folder / "checkpoint", unknown) && holds_nothing(database)) {
+  if (home.server.empty() && std::filesystem::exists(home.folder / "checkpoint", unknown) &&
+      holds_nothing(database)) {
     const bool there = std::filesystem::exists(database, unknown);
     return fail(Code::store_damaged, fmt::format("{} is {}, but its audit checkpoint is there",
                                                  database.string(), there ? "empty" : "missing"));
   }
-  return open_sqlite(
-      {.folder = home.folder, .lock_wait = home.lock_wait, .hold_lock = home.hold_lock});
+  return open_store(
+      {.place = home.place(), .lock_wait = home.lock_wait, .hold_lock = home.hold_lock});
 }
 
 Instance::Instance(std::unique_ptr<Store> opened, const std::filesystem::path& folder,
@@ -82,23 +108,30 @@ Result<std::filesystem::path> data_folder(const std::optional<std::string>& give
               "exa … --data DIR");
 }
 
-std::string store_named(const std::string& given, const EnvironmentLookup& env) {
-  return given.empty() ? env("EXA_STORE").value_or("") : given;
-}
-
-Result<std::filesystem::path> folder_of(const Where& where, const EnvironmentLookup& env) {
-  const std::string store = store_named(where.store, env);
-  if (!store.empty())
-    if (auto folder = folder_of_store(store)) return *std::move(folder);
-  return data_folder(where.data_folder, env);
-}
-
-Result<Duration> lock_wait(const EnvironmentLookup& env) {
-  const auto text = env("EXA_LOCK_WAIT");
-  if (!text || text->empty()) return seconds(30);
-  auto wait = parse_duration(*text);
-  if (!wait) return fail(Code::usage, "EXA_LOCK_WAIT: " + wait.error().message);
-  return *wait;
+Result<Home> home_of(const Where& where, const EnvironmentLookup& env) {
+  Home home;
+  EXA_ASSIGN(home.lock_wait, lock_wait(env));
+  EXA_ASSIGN(StorePlace place, place_named(where, env));
+  home.server = std::move(place.server);
+  const std::string& data = where.data_folder;
+  if (place.folder.empty()) {
+    EXA_ASSIGN(home.folder, data_folder(data, env));
+    return home;
+  }
+  if (where.store.empty() && !data.empty()) {
+    home.folder = data;
+    return home;
+  }
+  if (!data.empty() && !same_folder(data, place.folder)) {
+    return fail(
+        Code::usage,
+        fmt::format("--data {} and --store {} name two folders; a store in a folder has its "
+                    "files there",
+                    echoed(data), echoed(place.folder.string())),
+        "exa … --data DIR");
+  }
+  home.folder = std::move(place.folder);
+  return home;
 }
 
 Principal operating_system_user() {
@@ -133,19 +166,14 @@ std::string new_id() {
   return id;
 }
 
-LocalServer::LocalServer(Result<std::filesystem::path> folder, Clock clock, Duration lock_wait,
-                         std::string store)
-    : folder_(std::move(folder)),
-      clock_(std::move(clock)),
-      lock_wait_(lock_wait),
-      store_(std::move(store)) {}
+LocalServer::LocalServer(Result<Home> home, Clock clock)
+    : home_(std::move(home)), clock_(std::move(clock)) {}
 
 LocalServer::~LocalServer() = default;
 
 void LocalServer::open() {
-  const std::filesystem::path folder = folder_ ? *folder_ : std::filesystem::path();
-  auto store = folder_ ? open_home({folder, store_, lock_wait_})
-                       : Result<std::unique_ptr<Store>>(fail(folder_.error()));
+  const std::filesystem::path folder = home_ ? home_->folder : std::filesystem::path();
+  auto store = home_ ? open_home(*home_) : Result<std::unique_ptr<Store>>(fail(home_.error()));
   if (!store) store = std::make_unique<NoStore>(store.error());
   opened_ = std::make_unique<Instance>(*std::move(store), folder, clock_);
 }

@@ -11,6 +11,7 @@
 #include "api/router.h"
 #include "cli/environment.h"
 #include "service/service.h"
+#include "store/open.h"
 
 namespace exa {
 
@@ -19,24 +20,29 @@ using EnvironmentLookup = std::function<std::optional<std::string>(const std::st
 Result<std::filesystem::path> data_folder(const std::optional<std::string>& given,
                                           const EnvironmentLookup& env);
 
-// --store, else $EXA_STORE, else "": SQLite in the data folder.
-std::string store_named(const std::string& given, const EnvironmentLookup& env);
-// A store that lies in a folder of its own takes its files along.
-Result<std::filesystem::path> folder_of(const Where& where, const EnvironmentLookup& env);
-
-// $EXA_LOCK_WAIT ("30s" unless set): how long a change waits for another process.
-Result<Duration> lock_wait(const EnvironmentLookup& env);
-
-// The store of an installation: on a server when `store` names one, else in the data folder, which
-// holds the audit log's key and checkpoint either way. store_damaged for one whose database was
-// taken away, besides the
-// errors of open_sqlite.
+// Where an installation is.
 struct Home {
-  std::filesystem::path folder;
-  std::string store;  // as --store names it; empty: SQLite in the folder
-  Duration lock_wait = seconds(30);
-  bool hold_lock = false;  // SQLite: nobody else may write as long as it is open
+  std::filesystem::path folder;  // of the audit log's key and checkpoint; with SQLite the store's
+  std::string server;            // "postgresql://…"; empty: SQLite in the folder
+  Duration lock_wait = seconds(30);  // how long a change waits for another process
+  bool hold_lock = false;            // SQLite: nobody else may write as long as it is open
+
+  StorePlace place() const {
+    return server.empty() ? StorePlace{folder, ""} : StorePlace{{}, server};
+  }
 };
+
+// What was typed stands above what is set, and a store above a folder:
+//   --store; --data, beside which $EXA_STORE may still name a server; $EXA_STORE; $EXA_HOME and so
+//   on.
+// A store in a folder has its files there; those of a server are in the data folder. $EXA_LOCK_WAIT
+// ("30s" unless set) is read here too. usage, invalid_input: whatever is wrong with one of these,
+// or
+// --data and --store that name two folders.
+Result<Home> home_of(const Where& where, const EnvironmentLookup& env);
+
+// Its store. store_damaged for a folder whose database was taken away, besides the errors of
+// open_store.
 Result<std::unique_ptr<Store>> open_home(const Home& home);
 
 Principal operating_system_user();
@@ -56,9 +62,8 @@ struct Instance {
 // Opens the folder at the first request, so that commands which need no store never touch it.
 class LocalServer {
  public:
-  // Without a folder everything is answered that needs no store (a bundle is verified anywhere).
-  LocalServer(Result<std::filesystem::path> folder, Clock clock, Duration lock_wait,
-              std::string store = {});
+  // Without a home everything is answered that needs no store (a bundle is verified anywhere).
+  LocalServer(Result<Home> home, Clock clock);
   ~LocalServer();
 
   // Fills in who asks and from where.
@@ -67,10 +72,8 @@ class LocalServer {
  private:
   void open();
 
-  Result<std::filesystem::path> folder_;
+  Result<Home> home_;
   Clock clock_;
-  Duration lock_wait_;
-  std::string store_;
   std::unique_ptr<Instance> opened_;
 };
 

@@ -20,15 +20,6 @@
 namespace exa {
 namespace {
 
-Result<std::string> in_format(const LocalCall& call, const json::value& body) {
-  Reply reply;
-  reply.body = to_pretty_text(body);
-  Rendering how;
-  how.format = call.invocation.globals.format;
-  EXA_ASSIGN(Rendered rendered, render(reply, call.invocation.route->id, how));
-  return std::move(rendered.out);
-}
-
 bool wants_prose(const LocalCall& call) {
   const Format format = call.invocation.globals.format;
   return format == Format::table || format == Format::wide;
@@ -204,6 +195,15 @@ std::string value_of(const LocalCall& call, std::string_view name) {
   for (const Param& param : call.invocation.route->params)
     if (param.name == name) return std::string(param.fallback);
   return {};
+}
+
+Result<std::string> in_format(const LocalCall& call, const json::value& body) {
+  Reply reply;
+  reply.body = to_pretty_text(body);
+  Rendering how;
+  how.format = call.invocation.globals.format;
+  EXA_ASSIGN(Rendered rendered, render(reply, call.invocation.route->id, how));
+  return std::move(rendered.out);
 }
 
 std::span<const Route> local_routes() {

@@ -17,6 +17,9 @@ struct LocalCall {
 // What was typed for a parameter; else its default, else "".
 std::string value_of(const LocalCall& call, std::string_view name);
 
+// A document as the invocation wants it printed: -o table, json and so on.
+Result<std::string> in_format(const LocalCall& call, const json::value& body);
+
 // The text for standard output, in the format the invocation asks for, and how the command ends.
 struct LocalText {
   LocalText(std::string given = {},

@@ -1,12 +1,17 @@
 #include "cli/local.h"
 
 #include <cstdlib>
+#include <map>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include "api/route.h"
 #include "base/json.h"
+#include "cli/connect.h"
 
 namespace exa {
 namespace {
@@ -23,7 +28,7 @@ Clock noon() {
 
 LocalServer without_folder() {
   const auto nothing = [](const std::string&) -> std::optional<std::string> { return {}; };
-  return LocalServer(data_folder({}, nothing), noon(), seconds(1));
+  return LocalServer(home_of({}, nothing), noon());
 }
 
 TEST(LocalServer, ABundleIsVerifiedWithoutADataFolder) {
@@ -31,7 +36,7 @@ TEST(LocalServer, ABundleIsVerifiedWithoutADataFolder) {
   const std::filesystem::path folder = ::mkdtemp(pattern.data());
   std::string bundle;
   {
-    LocalServer server(folder, noon(), seconds(1));
+    LocalServer server(Home{.folder = folder, .server = ""}, noon());
     ASSERT_LT(ask(server, "project.create", {{"name", "vision"}}).status, 400);
     bundle = ask(server, "audit.export", {}).body;
   }
@@ -49,7 +54,7 @@ TEST(LocalServer, AnEmptyDatabaseBesideACheckpointIsDamageAndNoEmptyRegistry) {
     std::string pattern = testing::TempDir() + "exa-local-XXXXXX";
     const std::filesystem::path folder = ::mkdtemp(pattern.data());
     {
-      LocalServer server(folder, noon(), seconds(1));
+      LocalServer server(Home{.folder = folder, .server = ""}, noon());
       ASSERT_LT(ask(server, "project.create", {{"name", "vision"}}).status, 400);
     }
     for (const char* journal : {"exa.db-wal", "exa.db-shm"})
@@ -59,7 +64,7 @@ TEST(LocalServer, AnEmptyDatabaseBesideACheckpointIsDamageAndNoEmptyRegistry) {
     else
       std::filesystem::resize_file(folder / "exa.db", 0);
     for (const char* route : {"project.list", "audit.verify", "hardware_profile.list"}) {
-      LocalServer server(folder, noon(), seconds(1));
+      LocalServer server(Home{.folder = folder, .server = ""}, noon());
       const Reply reply = ask(server, route, {});
       EXPECT_EQ(reply.exit_code, info(Code::store_damaged).exit_code) << route << reply.body;
       EXPECT_THAT(reply.body, HasSubstr("but its audit checkpoint is there"));
@@ -77,6 +82,83 @@ TEST(LocalServer, WhatNeedsTheStoreSaysThatThereIsNoFolder) {
   }
   EXPECT_THAT(ask(server, "project.create", {{"name", "vision"}}).body,
               HasSubstr("neither EXA_HOME nor HOME is set"));
+}
+
+struct Named {
+  Where where;
+  std::map<std::string, std::string> variables;
+  std::string folder;
+  std::string server;
+};
+
+Result<Home> home_of(const Named& named) {
+  return home_of(named.where, [&](const std::string& name) -> std::optional<std::string> {
+    const auto found = named.variables.find(name);
+    return found == named.variables.end() ? std::nullopt : std::optional(found->second);
+  });
+}
+
+TEST(Home, WhatWasTypedStandsAboveWhatIsSetAndAStoreAboveAFolder) {
+  const std::string db = "postgresql://exa@db/exa";
+  const Named rows[] = {
+      {{}, {{"HOME", "/h"}}, "/h/.local/share/exa", ""},
+      {{}, {{"HOME", "/h"}, {"EXA_HOME", "/e"}}, "/e", ""},
+      {{}, {{"EXA_HOME", "/e"}, {"EXA_STORE", "sqlite:/s"}}, "/s", ""},
+      {{}, {{"EXA_HOME", "/e"}, {"EXA_STORE", db}}, "/e", db},
+      {{"/d", "", ""}, {{"EXA_HOME", "/e"}, {"EXA_STORE", "sqlite:/s"}}, "/d", ""},
+      {{"/d", "", ""}, {{"EXA_HOME", "/e"}, {"EXA_STORE", db}}, "/d", db},
+      {{"", "sqlite:/f", ""}, {{"EXA_HOME", "/e"}, {"EXA_STORE", db}}, "/f", ""},
+      {{"", "f/g", ""}, {{"EXA_HOME", "/e"}}, "f/g", ""},
+      {{"/d", db, ""}, {{"EXA_STORE", "sqlite:/s"}}, "/d", db},
+      {{"/f/", "sqlite:/f", ""}, {}, "/f", ""},
+  };
+  for (const Named& row : rows) {
+    const auto home = home_of(row);
+    ASSERT_TRUE(home) << home.error().message;
+    EXPECT_EQ(home->folder, row.folder);
+    EXPECT_EQ(home->server, row.server);
+  }
+}
+
+TEST(Home, AStoreOfAnotherKindIsNoFolder) {
+  for (const char* name : {"mysql://db/exa", "postgresq://db/exa", "postgresql:/db",
+                           "sqlite:", "sqlite://x", "http://x", "file:x"}) {
+    const auto typed = home_of({{"", name, ""}, {{"HOME", "/h"}}, "", ""});
+    ASSERT_FALSE(typed) << name;
+    EXPECT_THAT(typed.error().message, HasSubstr("sqlite:FOLDER"));
+    EXPECT_FALSE(home_of({{"/d", "", ""}, {{"EXA_STORE", name}}, "", ""})) << name;
+  }
+}
+
+TEST(Home, TwoFoldersAreAContradiction) {
+  const auto home = home_of({{"/d", "sqlite:/f", ""}, {}, "", ""});
+  ASSERT_FALSE(home);
+  EXPECT_THAT(home.error().message, HasSubstr("two folders"));
+}
+
+// What listens in the data folder works on another store than the one that is named.
+TEST(Connector, WhoNamesADatabaseServerIsNotAnsweredByTheServerOfTheDataFolder) {
+  std::string pattern = testing::TempDir() + "exa-local-XXXXXX";
+  const std::filesystem::path folder = ::mkdtemp(pattern.data());
+  const int listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  socket_in(folder).string().copy(address.sun_path, sizeof address.sun_path - 1);
+  ASSERT_EQ(::bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(::listen(listener, 8), 0);
+  Environment environment;
+  environment.clock = noon();
+  environment.variable = [&](const char* name) -> std::optional<std::string> {
+    if (std::string_view(name) == "EXA_HOME") return folder.string();
+    return std::nullopt;
+  };
+  Connector connector(environment);
+  const auto send = connector({"", "postgresql://ada@127.0.0.1:1/exa", ""});
+  ASSERT_TRUE(send);
+  const Reply reply = (*send)(build_request(*find_route("project.list"), {}));
+  EXPECT_EQ(reply.exit_code, info(Code::store_unreachable).exit_code) << reply.body;
+  ::close(listener);
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -1,51 +1,25 @@
 #include "cli/login.h"
 
-#include <cerrno>
-#include <cstring>
-
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "api/router.h"
+#include "base/private_file.h"
+#include "base/private_folder.h"
 #include "base/text.h"
 #include "cli/errors.h"
+#include "cli/secret_file.h"
+#include "discover/url.h"
 
 namespace exa {
 namespace {
 
 constexpr size_t kMostBytes = size_t{64} << 10;
 
-Failure unwritable(const std::filesystem::path& file) {
-  return fail(Code::store_unwritable,
-              fmt::format("cannot write {}: {}", file.string(), std::strerror(errno)));
-}
-
-// The file is its owner's from its first moment on, and there whole or not at all.
-Result<void> write_privately(const std::filesystem::path& file, std::string_view text) {
-  std::error_code error;
-  std::filesystem::create_directories(file.parent_path(), error);
-  const std::string draft = file.string() + ".draft";
-  ::unlink(draft.c_str());
-  const int descriptor = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (descriptor < 0) return unwritable(file);
-  const ssize_t written = ::write(descriptor, text.data(), text.size());
-  const bool good = written == static_cast<ssize_t>(text.size()) && ::fsync(descriptor) == 0;
-  ::close(descriptor);
-  if (!good || ::rename(draft.c_str(), file.c_str()) != 0) {
-    const Failure failure = unwritable(file);
-    ::unlink(draft.c_str());
-    return failure;
-  }
-  return {};
-}
-
 // A token must not travel in the clear; curl's side refuses it as well (discover/http.h).
 Result<void> check_address(const std::string& url) {
-  if (url.starts_with("https://") || url.starts_with("http://127.") ||
-      url.starts_with("http://localhost") || url.starts_with("http://[::1]"))
-    return {};
+  if (may_carry_secrets(url)) return {};
   return fail(
       Code::usage,
       fmt::format("{} is no https:// address (http:// is for this machine alone)", echoed(url)),
@@ -125,9 +99,7 @@ Result<LocalText> login(const LocalCall& call) {
   server.url = value_of(call, "server");
   while (server.url.ends_with('/')) server.url.pop_back();
   EXA_TRY(check_address(server.url));
-  EXA_ASSIGN(const std::string token,
-             call.environment.read_file(value_of(call, "token_file"), kMostBytes));
-  server.token = Secret(std::string(trim(token)));
+  EXA_ASSIGN(server.token, secret_in_file(call.environment, value_of(call, "token_file")));
   if (const std::string ca = value_of(call, "ca_file"); !ca.empty())
     server.ca.file = (std::filesystem::path(call.environment.working_folder()) / ca).string();
   const Reply reply = send_to(server)(build_request(*find_route("auth.status"), {}));
@@ -135,7 +107,8 @@ Result<LocalText> login(const LocalCall& call) {
   EXA_ASSIGN(const json::value who, parse_json(reply.body, "reply"));
   const json::object kept{
       {"server", server.url}, {"token", server.token.reveal()}, {"ca_file", server.ca.file}};
-  EXA_TRY(write_privately(*file, to_pretty_text(kept)));
+  EXA_TRY(make_private_folder(file->parent_path()));
+  EXA_TRY(replace_file(file->string(), to_pretty_text(kept), 0600));
   return LocalText(fmt::format("Signed in to {} as {}.\n", server.url, text_or(who, "name", "?")));
 }
 

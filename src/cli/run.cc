@@ -197,10 +197,6 @@ class Run {
     return {};
   }
 
-  static Error unwritten() {
-    return {Code::unexpected, "the answer cannot be written to standard output", {}, "", {}};
-  }
-
   // What the command did stays done; who does not read it here would do it again.
   Error unwritten_change(const Reply& reply) const {
     Error error = unwritten();

@@ -6,6 +6,7 @@
 #include <malloc.h>
 #include <sys/resource.h>
 
+#include "base/private_folder.h"
 #include "cli/connect.h"
 #include "cli/serve_settings.h"
 #include "server/discovery_loop.h"
@@ -14,6 +15,7 @@
 #include "server/session_pages.h"
 #include "server/watch_hub.h"
 #include "service/sign_in.h"
+#include "store/lock_file.h"
 
 namespace exa {
 namespace {
@@ -83,6 +85,18 @@ Result<void> offer_setup(const LocalCall& call, Service& service, const ServeSet
   return {};
 }
 
+// One server on a data folder, whatever store it works on: there is one socket in it.
+Result<LockFile> only_server_on(const Home& home) {
+  EXA_TRY(make_private_folder(home.folder));
+  auto lock = LockFile::acquire(home.folder / "exa.serve.lock", home.lock_wait);
+  if (!lock && lock.error().code == Code::store_locked) {
+    return fail(Code::store_locked,
+                fmt::format("another exa serve runs on {}", home.folder.string()),
+                "exa serve --data DIR, with a folder of its own for each replica");
+  }
+  return lock;
+}
+
 }  // namespace
 
 Result<LocalText> serve(const LocalCall& call) {
@@ -93,44 +107,50 @@ Result<LocalText> serve(const LocalCall& call) {
   mallopt(M_ARENA_MAX, 4);
   mallopt(M_TRIM_THRESHOLD, 64 << 20);
   mallopt(M_MMAP_THRESHOLD, 4 << 20);
-  EXA_ASSIGN(const Duration wait, lock_wait(lookup_in(call.environment)));
-  EXA_ASSIGN(auto store, open_home({.folder = settings.folder,
-                                    .store = settings.store,
-                                    .lock_wait = wait,
-                                    .hold_lock = true}));
+  EXA_ASSIGN(const LockFile only, only_server_on(settings.home));
+  EXA_ASSIGN(auto store, open_home(settings.home));
   EXA_ASSIGN(const auto log, AccessLog::open(settings.access_log));
   std::unique_ptr<TlsFiles> tls;
   if (!settings.certificate.empty()) {
     EXA_ASSIGN(tls, TlsFiles::open(settings.certificate, settings.key));
   }
-  Instance exa(std::move(store), settings.folder, call.environment.clock);
+  Instance exa(std::move(store), settings.home.folder, call.environment.clock);
   EXA_TRY(offer_setup(call, exa.service, settings));
   Metrics metrics;
   Door door(exa.service, operating_system_user());
   WatchHub watch(exa.service);
-  DiscoveryLoop discovery(exa.service, *log, metrics);
+  DiscoveryLoop discovery(exa.service, *log);
+  HttpClient to_webhook;
   std::optional<Webhook> webhook;
-  if (settings.webhook) webhook.emplace(exa.service, *settings.webhook, *log, metrics);
+  if (settings.webhook) {
+    const auto send = [&](const HttpRequest& request) { return to_webhook.send(request); };
+    webhook.emplace(exa.service, *settings.webhook, send, *log, metrics);
+  }
   std::optional<OidcClient> oidc;
   if (settings.oidc) oidc.emplace(*settings.oidc, http_send, call.environment.clock);
   SessionPages sessions(exa.service, oidc ? &*oidc : nullptr, settings.public_url);
   OperationRunner operations(exa.service, exa.router);
   Application application(
-      {exa.service, exa.router, std::ref(door), operations, watch, sessions, *log, metrics});
+      {exa.service, exa.router, door, operations, watch, sessions, *log, metrics});
   Server server(application,
                 {.listen = settings.listen,
-                 .unix_socket = socket_in(settings.folder),
+                 .unix_socket = socket_in(settings.home.folder),
                  .tls = tls.get(),
                  .threads = static_cast<size_t>(settings.threads),
                  .drain_time = std::chrono::milliseconds(settings.drain.micros / 1000)});
   EXA_TRY(operations.start());
   EXA_TRY(server.start());
-  door.start();
-  watch.start();
-  discovery.start();
-  if (webhook) webhook->start();
+  const auto threw = [&](std::string name) {
+    return [&call, &log, name = std::move(name)](const std::string& why) {
+      log->event(call.environment.clock(), "failed", {{"in", name}, {"error", why}});
+    };
+  };
+  door.start(threw("sign-in"));
+  watch.start(threw("watch"));
+  discovery.start(threw("discovery"));
+  if (webhook) webhook->start(threw("webhook"));
   const std::string where = server.address().empty()
-                                ? socket_in(settings.folder).string()
+                                ? socket_in(settings.home.folder).string()
                                 : fmt::format("{}://{}", tls ? "https" : "http", server.address());
   report(call, *log, "started", fmt::format("exa {} answers at {}", EXA_VERSION, where),
          {{"address", where}, {"store", exa.store->describe()}, {"version", EXA_VERSION}});
@@ -139,8 +159,10 @@ Result<LocalText> serve(const LocalCall& call) {
     const Result<void> opened = log->reopen();
     for (const auto& outcome : {read, opened})
       if (!outcome) call.environment.err(outcome.error().message + "\n");
-    report(call, *log, "reloaded", "Certificates and the access log were read anew.",
-           {{"tls", tls != nullptr && read.has_value()}});
+    report(call, *log, "reloaded",
+           read && opened ? "Certificates and the access log were read anew."
+                          : "Not read anew: what was in use before stays so.",
+           {{"tls", tls != nullptr && read.has_value()}, {"access_log", opened.has_value()}});
   }
   report(call, *log, "stopping", "Stopping: no new requests; those that began are ended.", {});
   application.drain();

@@ -3,18 +3,14 @@
 #include <fmt/format.h>
 
 #include "base/quantity.h"
+#include "base/redact.h"
 #include "base/text.h"
 #include "cli/connect.h"
+#include "cli/secret_file.h"
+#include "discover/url.h"
 
 namespace exa {
 namespace {
-
-// A secret comes from a file: an argument could be read by everybody on the machine.
-Result<Secret> secret_in_file(const LocalCall& call, std::string_view param) {
-  constexpr size_t kMostBytes = 4096;
-  EXA_ASSIGN(const std::string text, call.environment.read_file(value_of(call, param), kMostBytes));
-  return Secret(std::string(trim(text)));
-}
 
 // nullopt: nobody is to be told.
 Result<std::optional<WebhookTarget>> webhook_of(const LocalCall& call) {
@@ -23,7 +19,15 @@ Result<std::optional<WebhookTarget>> webhook_of(const LocalCall& call) {
   if (url.empty()) return none;
   if (value_of(call, "webhook_secret_file").empty())
     return fail(Code::usage, "what a webhook is sent must be signed", "--webhook-secret-file FILE");
-  EXA_ASSIGN(Secret secret, secret_in_file(call, "webhook_secret_file"));
+  if (!may_carry_secrets(url)) {
+    return fail(Code::usage,
+                fmt::format("--webhook {} is no https:// address (http:// is for this machine "
+                            "alone)",
+                            printable(without_secrets(url))),
+                "exa serve --webhook https://HOST/PATH --webhook-secret-file FILE");
+  }
+  EXA_ASSIGN(Secret secret,
+             secret_in_file(call.environment, value_of(call, "webhook_secret_file")));
   return std::optional(WebhookTarget{url, std::move(secret)});
 }
 
@@ -43,7 +47,8 @@ Result<std::optional<OidcSettings>> oidc_settings_of(const LocalCall& call) {
   }
   oidc.client_id = value_of(call, "oidc_client_id");
   if (!value_of(call, "oidc_client_secret_file").empty()) {
-    EXA_ASSIGN(oidc.client_secret, secret_in_file(call, "oidc_client_secret_file"));
+    EXA_ASSIGN(oidc.client_secret,
+               secret_in_file(call.environment, value_of(call, "oidc_client_secret_file")));
   }
   oidc.groups_claim = value_of(call, "oidc_groups_claim");
   oidc.public_url = value_of(call, "public_url");
@@ -127,9 +132,8 @@ Route serve_row() {
 
 Result<ServeSettings> serve_settings(const LocalCall& call) {
   ServeSettings settings;
-  const Where& where = call.invocation.globals.where;
-  EXA_ASSIGN(settings.folder, folder_of(where, lookup_in(call.environment)));
-  settings.store = store_named(where.store, lookup_in(call.environment));
+  EXA_ASSIGN(settings.home, home_of(call.invocation.globals.where, lookup_in(call.environment)));
+  settings.home.hold_lock = true;
   if (const std::string listen = value_of(call, "listen"); listen != "none") {
     EXA_ASSIGN(settings.listen, parse_listen_address(listen));
   }

@@ -1,6 +1,7 @@
 // What `exa serve` takes: its flags, and what they say once they are checked together.
 #pragma once
 
+#include "cli/local.h"
 #include "cli/local_commands.h"
 #include "oidc/client.h"
 #include "server/listen_address.h"
@@ -9,8 +10,7 @@
 namespace exa {
 
 struct ServeSettings {
-  std::filesystem::path folder;
-  std::string store;                    // as --store names it; empty: SQLite in the folder
+  Home home;
   std::optional<ListenAddress> listen;  // none: the socket alone
   std::string certificate;              // with its key, or neither
   std::string key;

@@ -9,6 +9,7 @@
 #include "base/quantity.h"
 #include "base/text.h"
 #include "cli/connect.h"
+#include "cli/errors.h"
 
 namespace exa {
 namespace {
@@ -72,8 +73,9 @@ Result<LocalText> watch(const LocalCall& call) {
     const json::array& items = body.at("items").as_array();
     for (const json::value& event : items) {
       if (left-- <= 0) break;
-      if (call.environment.out(line_of(event, call.invocation.globals.format)) != Written::all)
-        return LocalText("");
+      const Written written = call.environment.out(line_of(event, call.invocation.globals.format));
+      if (written == Written::failed) return fail(unwritten());
+      if (written == Written::reader_gone) return LocalText("");
     }
     args["since"] = body.at("revision");
     if (items.empty()) std::this_thread::sleep_for(kLook);

@@ -1,7 +1,6 @@
 #include "discover/http.h"
 
 #include <algorithm>
-#include <optional>
 
 #include <dlfcn.h>
 
@@ -11,6 +10,7 @@
 
 #include "base/redact.h"
 #include "base/text.h"
+#include "discover/url.h"
 
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
@@ -66,52 +66,9 @@ const Curl& curl_library() {
   return curl;
 }
 
-struct Url {
-  std::string scheme;
-  std::string host;  // without brackets
-  std::string port;  // empty: the scheme's
-  std::string rest;  // from the first / on
-};
-
 bool has_control(std::string_view text) {
   return std::ranges::any_of(
       text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
-}
-
-std::optional<Url> split_url(std::string_view text) {
-  if (has_control(text) || text.find(' ') != text.npos) return std::nullopt;
-  const size_t colon = text.find("://");
-  if (colon == text.npos) return std::nullopt;
-  Url url;
-  url.scheme = lower(text.substr(0, colon));
-  if (url.scheme != "http" && url.scheme != "https") return std::nullopt;
-  text.remove_prefix(colon + 3);
-  const size_t slash = std::min(text.find_first_of("/?#"), text.size());
-  std::string_view authority = text.substr(0, slash);
-  url.rest = text.substr(slash);
-  if (authority.find('@') != authority.npos) return std::nullopt;  // no passwords in addresses
-  if (authority.starts_with('[')) {
-    const size_t end = authority.find(']');
-    if (end == authority.npos) return std::nullopt;
-    url.host = authority.substr(1, end - 1);
-    authority.remove_prefix(end + 1);
-  } else {
-    const size_t end = std::min(authority.find(':'), authority.size());
-    url.host = authority.substr(0, end);
-    authority.remove_prefix(end);
-  }
-  if (url.host.empty()) return std::nullopt;
-  if (authority.empty()) return url;
-  if (authority.front() != ':') return std::nullopt;
-  url.port = authority.substr(1);
-  if (url.port.empty() || url.port.size() > 5 ||
-      !std::ranges::all_of(url.port, [](char c) { return c >= '0' && c <= '9'; }))
-    return std::nullopt;
-  return url;
-}
-
-bool is_loopback(std::string_view host) {
-  return host == "localhost" || host == "::1" || host.starts_with("127.");
 }
 
 std::string bracketed(const std::string& host) {
@@ -137,8 +94,7 @@ Result<Url> check(const HttpRequest& request) {
                               printable(name)));
   if (has_control(request.bearer.reveal()))
     return fail(Code::invalid_input, "the bearer token has a line end or control character");
-  if (!request.bearer.empty() && url->scheme == "http" && request.unix_socket.empty() &&
-      !is_loopback(url->host))
+  if (!request.bearer.empty() && request.unix_socket.empty() && !may_carry_secrets(request.url))
     return fail(Code::invalid_input,
                 fmt::format("a token is not sent to {} because http:// would carry it unencrypted",
                             origin(*url)));
@@ -316,7 +272,7 @@ void set_route(const Curl& curl, CURL* handle, const HttpRequest& request, const
     curl.easy_setopt(handle, CURLOPT_UNIX_SOCKET_PATH, request.unix_socket.c_str());
   if (!request.proxy.empty())
     curl.easy_setopt(handle, CURLOPT_PROXY, request.proxy.c_str());
-  else if (!request.unix_socket.empty() || is_loopback(url.host))
+  else if (!request.unix_socket.empty() || is_this_machine(url))
     curl.easy_setopt(handle, CURLOPT_PROXY, "");  // a proxy's own loopback is not ours
   curl.easy_setopt(handle, CURLOPT_URL, wanted_url(request, url).c_str());
 }

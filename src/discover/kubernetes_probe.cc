@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/encoding.h"
 #include "base/text.h"
 #include "discover/kubeconfig.h"
 #include "discover/probe.h"
@@ -53,16 +54,6 @@ std::string sentence(std::string_view body) {
   return printable(trim(text_or(*status, "message", "")));
 }
 
-std::string percent_encoded(std::string_view text) {
-  std::string encoded;
-  for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '-' || c == '_' || c == '.' || c == '~';
-    encoded += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return encoded;
-}
-
 // The text value that starts at `at` (its opening quote); nullopt where it is none.
 std::optional<std::string> json_text_at(std::string_view text, size_t at) {
   if (at >= text.size() || text[at] != '"') return std::nullopt;
@@ -97,7 +88,7 @@ Result<std::vector<CapturedOutput>> list(Server& server, const Question& questio
   int limit = kPageSize;
   for (int page = 1; page <= kMaxPages; ++page) {
     std::string path = fmt::format("{}?{}limit={}", question.path, question.query, limit);
-    if (!token.empty()) path += "&continue=" + percent_encoded(token);
+    if (!token.empty()) path += "&continue=" + percent_encode(token);
     EXA_ASSIGN(HttpReply reply, server.get(path));
     if (reply.status == 410 && page > 1 && limit != 0) {
       // the snapshot behind the token was compacted away: one consistent list, in one piece

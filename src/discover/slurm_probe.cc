@@ -12,6 +12,7 @@
 #include "discover/http.h"
 #include "discover/probe.h"
 #include "discover/readers.h"
+#include "discover/url.h"
 
 namespace exa {
 namespace {
@@ -137,17 +138,6 @@ struct RestServer {
   std::string described;
 };
 
-bool would_show_token(const RestServer& server) {
-  if (!server.request.unix_socket.empty() || server.base.starts_with("https://")) return false;
-  std::string_view host = std::string_view(server.base).substr(std::string_view("http://").size());
-  host = host.substr(0, host.find('/'));
-  if (host.find('@') != std::string_view::npos) return true;  // "http://localhost:1@elsewhere"
-  if (!host.starts_with('[')) host = host.substr(0, host.find(':'));
-  const bool is_ipv4 = host.find_first_not_of("0123456789.") == std::string_view::npos;
-  return host != "localhost" && !host.starts_with("[::1]") &&
-         !(is_ipv4 && host.starts_with("127."));
-}
-
 Result<RestServer> server_of(const ClusterAddress& address) {
   RestServer server;
   server.described = address.slurmrestd;
@@ -169,7 +159,7 @@ Result<RestServer> server_of(const ClusterAddress& address) {
                                                  printable(address.slurmrestd)));
   }
   EXA_ASSIGN(const Secret token, token_of(address));
-  if (!token.empty() && would_show_token(server)) {
+  if (!token.empty() && server.request.unix_socket.empty() && !may_carry_secrets(server.base)) {
     return fail(Code::invalid_input,
                 fmt::format("a token is not sent over plain http to another machine ({})",
                             printable(address.slurmrestd)),

@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "base/encoding.h"
 #include "base/text.h"
+#include "discover/url.h"
 #include "oidc/proof.h"
 
 namespace exa {
@@ -29,13 +31,9 @@ std::string_view authority_of(std::string_view url) {
   return url.substr(0, url.find('/'));
 }
 
-bool is_this_machine(std::string_view url) {
-  if (!url.starts_with("http://")) return false;
-  const std::string_view authority = authority_of(url);
-  const std::string_view host = authority.starts_with('[')
-                                    ? authority.substr(0, authority.find(']') + 1)
-                                    : authority.substr(0, authority.find(':'));
-  return host == "127.0.0.1" || host == "localhost" || host == "[::1]";
+bool leads_here(std::string_view text) {
+  const auto url = split_url(text);
+  return url && is_this_machine(*url);
 }
 
 bool lists(const json::object& document, std::string_view member, std::string_view value) {
@@ -89,8 +87,7 @@ ProviderIdentity identity_of(const json::object& claims, std::string_view groups
 bool is_trustworthy_url(std::string_view url) {
   const bool plain = std::ranges::all_of(
       url, [](char c) { return c > ' ' && c < 0x7f && c != '@' && c != '?' && c != '#'; });
-  if (!plain || authority_of(url).empty()) return false;
-  return url.starts_with("https://") || is_this_machine(url);
+  return plain && may_carry_secrets(url);
 }
 
 Result<void> check_oidc_settings(const OidcSettings& settings) {
@@ -118,14 +115,18 @@ OidcClient::OidcClient(OidcSettings settings, Send send, Clock clock)
       clock_(std::move(clock)),
       seal_(settings_.client_secret.reveal(), settings_.issuer, settings_.client_id) {}
 
-// A JSON object from the provider; anything but 200 is an error that tells the status alone: its
-// body may hold what was sent.
-Result<json::object> OidcClient::fetch(HttpRequest request, std::string_view what) const {
+Result<HttpReply> OidcClient::ask(HttpRequest request) const {
   request.ca = settings_.ca;
   request.timeout = kAnswerWithin;
   request.max_body = kMostBytes;
   request.headers.emplace_back("accept", "application/json");
-  EXA_ASSIGN(const HttpReply reply, send_(request));
+  return send_(request);
+}
+
+// A JSON object from the provider; anything but 200 is an error that tells the status alone: its
+// body may hold what was sent.
+Result<json::object> OidcClient::fetch(HttpRequest request, std::string_view what) const {
+  EXA_ASSIGN(const HttpReply reply, ask(std::move(request)));
   if (reply.status != 200)
     return no_provider(fmt::format("{} was answered with status {}", what, reply.status));
   auto document = parse_json(reply.body, what);
@@ -150,11 +151,11 @@ Result<OidcClient::Provider> OidcClient::discover() const {
   provider.keys = text_or(said, "jwks_uri", "");
   provider.userinfo = text_or(said, "userinfo_endpoint", "");
   // a provider elsewhere must not make this machine talk to itself
-  const bool here = is_this_machine(settings_.issuer);
+  const bool here = leads_here(settings_.issuer);
   for (const std::string& url : {provider.authorization, provider.token, provider.keys})
-    if (!is_trustworthy_url(url) || (is_this_machine(url) && !here))
+    if (!is_trustworthy_url(url) || (leads_here(url) && !here))
       return no_provider(fmt::format("its address \"{}\" is not https://", printable(url)));
-  if (!is_trustworthy_url(provider.userinfo) || (is_this_machine(provider.userinfo) && !here))
+  if (!is_trustworthy_url(provider.userinfo) || (leads_here(provider.userinfo) && !here))
     provider.userinfo.clear();
   // client_secret_basic is what holds when nothing is said (Discovery §3)
   constexpr std::string_view kMethods = "token_endpoint_auth_methods_supported";
@@ -192,7 +193,7 @@ Result<std::shared_ptr<const JwkSet>> OidcClient::keys(const Provider& provider,
   HttpRequest request;
   request.url = provider.keys;
   EXA_ASSIGN(const json::object document, fetch(std::move(request), "its keys"));
-  EXA_ASSIGN(JwkSet found, parse_jwk_set(to_text(document)));
+  EXA_ASSIGN(JwkSet found, jwk_set_in(document));
   const std::lock_guard lock(mutex_);
   keys_ = std::make_shared<const JwkSet>(std::move(found));
   keys_since_ = clock_();
@@ -248,23 +249,19 @@ Result<OidcClient::Tokens> OidcClient::exchange(const Provider& provider, const 
   request.method = "POST";
   request.url = provider.token;
   request.headers.emplace_back("content-type", "application/x-www-form-urlencoded");
-  request.headers.emplace_back("accept", "application/json");
-  request.ca = settings_.ca;
-  request.timeout = kAnswerWithin;
-  request.max_body = kMostBytes;
   if (provider.secret_in_body) {
     fields.emplace_back("client_id", settings_.client_id);
     fields.emplace_back("client_secret", settings_.client_secret.reveal());
   } else {
     // both are form-encoded first (RFC 6749 §2.3.1)
-    const std::string pair = form_encoded(std::string_view(settings_.client_id)) + ":" +
-                             form_encoded(std::string_view(settings_.client_secret.reveal()));
+    const std::string pair = percent_encode(settings_.client_id) + ":" +
+                             percent_encode(settings_.client_secret.reveal());
     request.headers.emplace_back(
         "authorization",
         "Basic " + base64({reinterpret_cast<const uint8_t*>(pair.data()), pair.size()}));
   }
   request.body = form_encoded(fields);
-  EXA_ASSIGN(const HttpReply reply, send_(request));
+  EXA_ASSIGN(const HttpReply reply, ask(std::move(request)));
   const auto said = parse_json(reply.body, "answer");
   const bool object = said && said->is_object();
   if (reply.status == 400 || reply.status == 401) {

@@ -84,6 +84,7 @@ class OidcClient {
     Secret access_token;
   };
 
+  Result<HttpReply> ask(HttpRequest request) const;
   Result<json::object> fetch(HttpRequest request, std::string_view what) const;
   Result<std::shared_ptr<const Provider>> provider();
   Result<Provider> discover() const;

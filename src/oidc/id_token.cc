@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "audit/key.h"
+#include "base/encoding.h"
 #include "base/text.h"
 #include "oidc/proof.h"
 
@@ -150,12 +151,6 @@ Result<void> check_times(const json::object& claims, Time now) {
 
 }  // namespace
 
-std::string_view name(JwsAlgorithm algorithm) {
-  const auto* row = std::ranges::find(kAlgorithms, algorithm, &AlgorithmRow::algorithm);
-  EXA_ASSERT(row != std::end(kAlgorithms));
-  return row->name;
-}
-
 Result<std::vector<JwsAlgorithm>> parse_jws_algorithms(std::string_view text) {
   std::vector<JwsAlgorithm> algorithms;
   std::vector<Problem> problems;
@@ -172,10 +167,8 @@ Result<std::vector<JwsAlgorithm>> parse_jws_algorithms(std::string_view text) {
   return algorithms;
 }
 
-Result<JwkSet> parse_jwk_set(std::string_view text) {
-  const auto document = parse_json(text, "provider's keys");
-  const json::value* keys =
-      document && document->is_object() ? find(document->get_object(), "keys") : nullptr;
+Result<JwkSet> jwk_set_in(const json::object& document) {
+  const json::value* keys = find(document, "keys");
   if (keys == nullptr || !keys->is_array())
     return fail(Code::probe_failed, "the provider's keys are no JWK set");
   JwkSet set;

@@ -16,7 +16,6 @@ namespace exa {
 // Signatures by key pairs alone. "none" and the HS… family, whose key would be one that others
 // know, have no name here.
 enum class JwsAlgorithm { rs256, es256, eddsa };
-std::string_view name(JwsAlgorithm algorithm);
 // "RS256,ES256"; invalid_input names what is unknown.
 Result<std::vector<JwsAlgorithm>> parse_jws_algorithms(std::string_view text);
 
@@ -25,7 +24,7 @@ Result<std::vector<JwsAlgorithm>> parse_jws_algorithms(std::string_view text);
 struct JwkSet {
   std::vector<json::object> keys;
 };
-Result<JwkSet> parse_jwk_set(std::string_view text);
+Result<JwkSet> jwk_set_in(const json::object& document);
 
 // What a token must say.
 struct IdTokenRules {

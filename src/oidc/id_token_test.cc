@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "audit/key.h"
+#include "base/encoding.h"
 #include "oidc/proof.h"
 
 namespace exa {

@@ -3,6 +3,7 @@
 #include <sodium.h>
 
 #include "audit/digest.h"
+#include "base/encoding.h"
 #include "base/json.h"
 #include "oidc/proof.h"
 

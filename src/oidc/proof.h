@@ -1,5 +1,5 @@
-// The random values of one sign-in, and what is derived from them: RFC 7636 (PKCE, S256) and RFC
-// 4648 §5 (base64url without padding). Pure but for random_text. Thread-safe.
+// The random values of one sign-in, and what is derived from them: RFC 7636 (PKCE, S256). Pure but
+// for random_text. Thread-safe.
 #pragma once
 
 #include <optional>
@@ -8,18 +8,15 @@
 #include <utility>
 #include <vector>
 
-namespace exa {
+#include "base/encoding.h"
 
-std::string base64url(std::string_view bytes);
-// Strict: no padding, no other characters; nullopt otherwise.
-std::optional<std::string> decode_base64url(std::string_view text);
+namespace exa {
 
 std::string random_text();  // 43 characters of base64url: 256 bits of the system's random source
 std::string code_challenge(std::string_view verifier);  // S256
 
 // application/x-www-form-urlencoded, for a query and for a body.
 std::string form_encoded(const std::vector<std::pair<std::string, std::string>>& fields);
-std::string form_encoded(std::string_view text);
 
 // Where a browser may be sent after it signed in: `wanted` when it is a path of this site, else
 // `otherwise`. "//host", "/\host", other schemes and anything that is not printable ASCII are not.

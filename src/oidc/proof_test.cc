@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/encoding.h"
+
 namespace exa {
 namespace {
 

@@ -23,10 +23,18 @@ std::string quoted(std::string_view text) {
 
 }  // namespace
 
+struct AccessLog::Output {
+  std::shared_ptr<spdlog::details::thread_pool> pool;  // ends once all that waits is written
+  std::shared_ptr<spdlog::logger> logger;
+};
+
 AccessLog::AccessLog(std::string where) : where_(std::move(where)) {}
 
-AccessLog::~AccessLog() {
-  if (logger_) logger_->flush();
+AccessLog::~AccessLog() = default;
+
+std::shared_ptr<const AccessLog::Output> AccessLog::output() const {
+  const std::lock_guard lock(mutex_);
+  return output_;
 }
 
 Result<std::unique_ptr<AccessLog>> AccessLog::open(const std::string& where) {
@@ -47,9 +55,10 @@ Result<void> AccessLog::start() {
         "access", std::move(sink), pool, spdlog::async_overflow_policy::overrun_oldest);
     logger->set_pattern("%v");
     logger->flush_on(spdlog::level::info);  // on the log's own thread: whoever looks sees it
-    if (logger_) logger_->flush();
-    logger_ = std::move(logger);
-    pool_ = std::move(pool);
+    auto opened = std::make_shared<const Output>(Output{std::move(pool), std::move(logger)});
+    // the old one ends outside the lock: its thread may still have lines to write
+    const std::unique_lock lock(mutex_);
+    opened.swap(output_);
     return {};
   } catch (const spdlog::spdlog_ex& problem) {
     return fail(Code::store_unwritable,
@@ -58,30 +67,28 @@ Result<void> AccessLog::start() {
 }
 
 void AccessLog::request(Time now, const Line& line) {
-  if (!logger_) return;
+  const auto output = this->output();
+  if (!output) return;
   std::string text = fmt::format(
       R"({{"time":"{}","request_id":"{}","method":{},"path":{},"route":"{}","status":{},"bytes":{},"micros":{},"principal":{},"peer":"{}")",
       format_rfc3339(now), line.request_id, quoted(line.method), quoted(without_secrets(line.path)),
       line.route, line.status, line.bytes, line.micros, quoted(line.principal), line.peer);
   if (!line.trace_id.empty()) text += fmt::format(R"(,"trace_id":"{}")", line.trace_id);
   text += '}';
-  logger_->info(text);
+  output->logger->info(text);
 }
 
 void AccessLog::event(Time now, std::string_view what, json::object details) {
-  if (!logger_) return;
+  const auto output = this->output();
+  if (!output) return;
   json::object line{{"time", format_rfc3339(now)}, {"event", what}};
   for (auto& [key, value] : details) line[key] = std::move(value);
-  logger_->warn(to_text(std::move(line)));  // warn: on the disk at once
+  output->logger->warn(to_text(std::move(line)));
 }
 
 Result<void> AccessLog::reopen() {
   if (where_.empty() || where_ == "-") return {};
   return start();
-}
-
-void AccessLog::flush() {
-  if (logger_) logger_->flush();
 }
 
 }  // namespace exa

@@ -4,18 +4,12 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "base/error.h"
 #include "base/json.h"
 #include "base/time.h"
-
-namespace spdlog {
-class logger;
-namespace details {
-class thread_pool;
-}
-}  // namespace spdlog
 
 namespace exa {
 
@@ -41,15 +35,18 @@ class AccessLog {
   void request(Time now, const Line& line);
   void event(Time now, std::string_view what, json::object details = {});  // "started", "stopping"
   Result<void> reopen();  // after the file was moved away by log rotation
-  void flush();
 
  private:
+  struct Output;  // one opening of the file, with the thread that writes to it
+
   explicit AccessLog(std::string where);
   Result<void> start();
+  // Whoever writes a line holds on to it, while reopen() puts another in its place.
+  std::shared_ptr<const Output> output() const;
 
   std::string where_;
-  std::shared_ptr<spdlog::details::thread_pool> pool_;
-  std::shared_ptr<spdlog::logger> logger_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Output> output_;  // none: nowhere
 };
 
 }  // namespace exa

@@ -6,7 +6,10 @@
 #include "api/call.h"
 #include "api/http_form.h"
 #include "api/openapi.h"
+#include "base/encoding.h"
+#include "base/quantity.h"
 #include "base/text.h"
+#include "server/answers.h"
 #include "server/gauges.h"
 #include "service/service.h"
 
@@ -29,20 +32,12 @@ Outgoing plain(int status, std::string route, std::string text,
   return outgoing;
 }
 
-std::string_view path_of(std::string_view target) {
-  return target.substr(0, target.find('?'));
-}
-
 bool reads(std::string_view method) {
   return method == "GET" || method == "HEAD";
 }
 
 std::string rights_key(const Principal& principal) {
   return principal.kind + ' ' + principal.id + ' ' + principal.token;
-}
-
-bool is_json(std::string_view content_type) {
-  return lower(trim(content_type.substr(0, content_type.find(';')))) == "application/json";
 }
 
 // What Allow says of a path; empty where nothing is.
@@ -66,39 +61,7 @@ bool wants_async(std::string_view prefer) {
   });
 }
 
-int64_t parse_count_or(std::string_view text, int64_t otherwise) {
-  int64_t number = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return problem == std::errc() && end == text.data() + text.size() ? number : otherwise;
-}
-
 }  // namespace
-
-Outgoing outgoing_of(Reply reply) {
-  Outgoing outgoing;
-  outgoing.status = reply.status;
-  outgoing.content_type = std::move(reply.content_type);
-  outgoing.body = std::make_shared<const std::string>(std::move(reply.body));
-  if (reply.exit_code != 0)
-    outgoing.headers.emplace_back(kExitCodeHeader, std::to_string(reply.exit_code));
-  for (const std::string& notice : reply.notices)
-    outgoing.headers.emplace_back(kNoticeHeader, percent_encode(notice));
-  if (!reply.etag.empty()) outgoing.headers.emplace_back("etag", reply.etag);
-  if (!reply.location.empty()) {
-    outgoing.headers.emplace_back("location", reply.location);
-    outgoing.headers.emplace_back("preference-applied", "respond-async");
-  }
-  return outgoing;
-}
-
-Outgoing problem(int status, Code code, std::string_view detail, const std::string& request_id) {
-  Reply reply = reply_of({code, std::string(detail), {}, "", {}}, request_id);
-  json::value body = parse_json(reply.body, "problem").value();
-  body.as_object()["status"] = status;
-  reply.body = to_pretty_text(body);
-  reply.status = status;
-  return outgoing_of(std::move(reply));
-}
 
 std::optional<std::string> cross_site(const Incoming& incoming) {
   if (reads(incoming.method) || incoming.cookie.empty() || !incoming.authorization.empty())
@@ -154,11 +117,7 @@ std::optional<Outgoing> Application::description(std::string_view target) {
   }
   if (target != "/api") return std::nullopt;
   outgoing.route = "api_page";
-  outgoing.content_type = "text/html; charset=utf-8";
-  outgoing.headers.emplace_back("content-security-policy",
-                                "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; "
-                                "form-action 'none'; frame-ancestors 'none'");
-  outgoing.body = page;
+  make_page(outgoing, page);
   return outgoing;
 }
 
@@ -169,16 +128,25 @@ Outgoing Application::scraped() {
 }
 
 std::optional<Outgoing> Application::answer_now(const Incoming& incoming) {
+  try {
+    return from_memory(incoming);
+  } catch (...) {
+    return std::nullopt;  // `answer` throws it again, and tells it
+  }
+}
+
+std::optional<Outgoing> Application::from_memory(const Incoming& incoming) {
   if (!reads(incoming.method)) return std::nullopt;
   if (incoming.target == "/healthz") return plain(200, "healthz", "ok\n");
   if (auto page = description(incoming.target)) return page;
   if (!parts_.service.store().only_writer()) return std::nullopt;
-  const auto principal = parts_.authenticate(incoming);
-  if (!principal) return std::nullopt;
-  auto kept = cache_.find(rights_key(**principal), incoming.target,
-                          parts_.service.store().changes(), std::chrono::steady_clock::now());
+  const auto principal = parts_.door.remembered(incoming);
+  if (principal == nullptr) return std::nullopt;
+  auto kept = cache_.find(rights_key(*principal), incoming.target, parts_.service.store().changes(),
+                          std::chrono::steady_clock::now());
   if (!kept) return std::nullopt;
   parts_.metrics.from_cache();
+  kept->principal = principal->name;
   kept->request_id = ids_.next();
   note_trace(incoming, *kept);
   return kept;
@@ -187,24 +155,28 @@ std::optional<Outgoing> Application::answer_now(const Incoming& incoming) {
 Outgoing Application::answer(const Incoming& incoming) {
   const std::string id = ids_.next();
   Outgoing outgoing;
-  if (reads(incoming.method) && incoming.target == "/readyz") {
-    outgoing = ready();
-  } else if (reads(incoming.method) && incoming.target == "/metrics") {
-    outgoing = scraped();
-  } else if (auto page = parts_.sessions.answer(incoming, id)) {
-    outgoing = *std::move(page);
-  } else if (const auto principal = parts_.authenticate(incoming); !principal) {
-    outgoing = outgoing_of(reply_of(principal.error(), id));
-  } else if (path_of(incoming.target) == kWatchPath && reads(incoming.method)) {
-    outgoing = watched(incoming, id, **principal);
-  } else {
-    outgoing = from_router(incoming, id, **principal);
-    outgoing.principal = (*principal)->name;
+  try {
+    outgoing = answered_by(incoming, id);
+  } catch (...) {
+    parts_.log.event(parts_.service.now(), "failed",
+                     {{"in", "request"}, {"request_id", id}, {"error", what_was_thrown()}});
+    outgoing = problem(500, Code::unexpected, "the request could not be answered", id);
   }
-  // whoever refuses, the router too: a 401 says what would be accepted (RFC 9110, 15.5.2)
-  if (outgoing.status == 401) outgoing.headers.emplace_back("www-authenticate", "Bearer");
   outgoing.request_id = id;
   note_trace(incoming, outgoing);
+  return outgoing;
+}
+
+Outgoing Application::answered_by(const Incoming& incoming, const std::string& id) {
+  if (reads(incoming.method) && incoming.target == "/readyz") return ready();
+  if (reads(incoming.method) && incoming.target == "/metrics") return scraped();
+  if (auto page = parts_.sessions.answer(incoming, id)) return *std::move(page);
+  const auto principal = parts_.door.who(incoming);
+  if (!principal) return outgoing_of(reply_of(principal.error(), id));
+  const bool watches = path_of(incoming.target) == kWatchPath && reads(incoming.method);
+  Outgoing outgoing =
+      watches ? watched(incoming, id, **principal) : from_router(incoming, id, **principal);
+  outgoing.principal = (*principal)->name;
   return outgoing;
 }
 
@@ -251,7 +223,6 @@ Outgoing Application::from_router(const Incoming& incoming, const std::string& i
   if (matched && reply.status >= 400 && matched->route->error_exit != 0)
     reply.exit_code = matched->route->error_exit;
   Outgoing outgoing = outgoing_of(std::move(reply));
-  if (outgoing.status == 429) outgoing.headers.emplace_back("retry-after", "60");
   if (matched) {
     outgoing.route = matched->route->id;
   }
@@ -266,35 +237,49 @@ Outgoing Application::from_router(const Incoming& incoming, const std::string& i
 // checked by that route, which also says where the log stands.
 Outgoing Application::watched(const Incoming& incoming, const std::string& id,
                               const Principal& principal) {
-  Incoming asked = incoming;
-  asked.target = "/api/v1/events" + incoming.target.substr(kWatchPath.size());
+  auto target = parse_target(incoming.target);
+  if (!target) return outgoing_of(reply_of(target.error(), id));
   // a browser that connects again says what it saw last
-  if (!incoming.last_event_id.empty())
-    asked.target = "/api/v1/events?since=" + percent_encode(incoming.last_event_id);
+  if (!incoming.last_event_id.empty()) target->query = {{"since", incoming.last_event_id}};
+  const auto given = [&](std::string_view name) {
+    const auto found =
+        std::ranges::find(target->query, name, [](const auto& one) { return one.first; });
+    return found == target->query.end() ? std::string() : found->second;
+  };
+  const std::string since_given = given("since");
+  // only where the log stands is asked for, or whether it ever stood there
+  if (given("limit").empty()) target->query.emplace_back("limit", "1");
+  Incoming asked = incoming;
+  asked.method = "GET";
+  asked.target = format_target("/api/v1/events", target->query);
   Outgoing listed = from_router(asked, id, principal);
   if (listed.status != 200) return listed;
   const auto document = parse_json(*listed.body, "events", tool_output_limits());
-  const auto target = parse_target(asked.target);
-  int64_t since = document ? document->at("revision").to_number<int64_t>() : 0;
-  for (const auto& [key, value] : target->query)
-    if (key == "since") since = parse_count_or(value, since);
+  const int64_t newest = document ? document->at("revision").to_number<int64_t>() : 0;
+  const int64_t since = parse_count(since_given, "since").value_or(newest);
   Outgoing stream;
   stream.route = "watch";
   stream.content_type = "text/event-stream";
   stream.headers.emplace_back("x-accel-buffering", "no");  // for a proxy in front
   stream.stream = [this, incoming, since](std::shared_ptr<EventSink> sink) {
-    const bool taken = parts_.watch.watch(sink, since, [this, incoming] {
-      const auto who = parts_.authenticate(incoming);
-      if (!who) return Result<Principal>(fail(who.error()));
-      if (!(*who)->signed_in())
-        return Result<Principal>(fail(Code::unauthenticated, "nobody is signed in"));
-      return Result<Principal>(**who);
-    });
-    if (taken) return;
-    sink->send(std::make_shared<const std::string>(": too many watch already\n\n"));
+    try {
+      const bool taken =
+          parts_.watch.watch(sink, since, [this, incoming] { return still(incoming); });
+      if (taken) return;
+      sink->send(std::make_shared<const std::string>(": too many watch already\n\n"));
+    } catch (...) {
+      parts_.log.event(parts_.service.now(), "failed",
+                       {{"in", "watch"}, {"error", what_was_thrown()}});
+    }
     sink->end();
   };
   return stream;
+}
+
+Result<Principal> Application::still(const Incoming& incoming) {
+  EXA_ASSIGN(const auto who, parts_.door.still(incoming));
+  if (!who->signed_in()) return fail(Code::unauthenticated, "nobody is signed in");
+  return *who;
 }
 
 Outgoing Application::refused(int status, std::string_view why) {

@@ -5,6 +5,7 @@
 
 #include "api/router.h"
 #include "server/access_log.h"
+#include "server/door.h"
 #include "server/exchange.h"
 #include "server/metrics.h"
 #include "server/operation_runner.h"
@@ -15,15 +16,12 @@
 
 namespace exa {
 
-// Who sent a request. unauthenticated for credentials that are wrong.
-using Authenticate = std::function<Result<std::shared_ptr<const Principal>>(const Incoming&)>;
-
 class Application {
  public:
   struct Parts {
     Service& service;
     Router& router;
-    Authenticate authenticate;
+    Door& door;
     OperationRunner& operations;
     WatchHub& watch;
     SessionPages& sessions;
@@ -32,6 +30,8 @@ class Application {
   };
   explicit Application(Parts parts) : parts_(std::move(parts)) {}
 
+  // No exception leaves any of these: what throws is answered with 500 and told in the log.
+  //
   // What can be answered from memory; nullopt: ask `answer`. Any thread, does not wait.
   std::optional<Outgoing> answer_now(const Incoming& incoming);
   // Any thread that may wait for the disk.
@@ -50,11 +50,14 @@ class Application {
   Metrics& metrics() { return parts_.metrics; }
 
  private:
+  std::optional<Outgoing> from_memory(const Incoming& incoming);
+  Outgoing answered_by(const Incoming& incoming, const std::string& id);
   Outgoing ready();
   static std::optional<Outgoing> description(std::string_view target);
   Outgoing scraped();
   Outgoing from_router(const Incoming& incoming, const std::string& id, const Principal& principal);
   Outgoing watched(const Incoming& incoming, const std::string& id, const Principal& principal);
+  Result<Principal> still(const Incoming& incoming);  // who watches
   static void note_trace(const Incoming& incoming, Outgoing& outgoing);
 
   Parts parts_;
@@ -67,10 +70,6 @@ class Application {
   std::string not_ready_ = "nobody looked yet";  // why; empty: ready
 };
 
-// A reply as it goes over the wire.
-Outgoing outgoing_of(Reply reply);
-// A problem document of the transport itself.
-Outgoing problem(int status, Code code, std::string_view detail, const std::string& request_id);
 // A change that a browser sends with a session cookie must come from the console's own pages.
 // nullopt: it does; otherwise why it is refused.
 std::optional<std::string> cross_site(const Incoming& incoming);

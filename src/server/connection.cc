@@ -6,6 +6,7 @@
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
@@ -141,6 +142,7 @@ class HttpConnection final : public Connection,
         stream_(std::move(stream)),
         serving_(serving),
         ended_(std::move(ended)),
+        goodbye_(stream_.get_executor()),
         peer_(peer_of(stream_)),
         peer_uid_(uid_of(stream_)) {
     serving_.application.metrics().connections(+1);
@@ -188,6 +190,7 @@ class HttpConnection final : public Connection,
   }
 
   void on_head(beast::error_code error) {
+    if (closed_) return;  // what comes between the two goodbyes
     if (error == http::error::end_of_stream || error == asio::error::eof) return close();
     if (error == http::error::header_limit || error == http::error::buffer_overflow)
       return refuse(431, "the request's headers are too large");
@@ -263,10 +266,12 @@ class HttpConnection final : public Connection,
 
   void write(Outgoing answer) {
     outgoing_ = std::move(answer);
-    if (outgoing_.stream) return write_stream();
+    if (outgoing_.stream && !head_only_) return write_stream();
     keep_alive_ = keep_alive_ && !stopping_;
     const std::string& body = outgoing_.body ? *outgoing_.body : kNoBody;
-    head_ = response_head(outgoing_, head_facts(body.size()));
+    const bool goes_on = outgoing_.stream != nullptr;  // a stream has no length, nor has its head
+    head_ =
+        response_head(outgoing_, head_facts(goes_on ? std::nullopt : std::optional(body.size())));
     const std::array<asio::const_buffer, 2> pieces{
         asio::buffer(head_), head_only_ ? asio::const_buffer() : asio::buffer(body)};
     lowest().expires_after(serving_.limits.write_time);
@@ -309,17 +314,17 @@ class HttpConnection final : public Connection,
     keep_alive_ = false;
     head_ = response_head(outgoing_, head_facts(std::nullopt));
     lowest().expires_after(serving_.limits.write_time);
-    asio::async_write(stream_, asio::buffer(head_),
-                      [self = self()](beast::error_code error, size_t) {
-                        if (error) return self->on_written(error);
-                        self->lowest().expires_never();
-                        self->sink_ = std::make_shared<StreamSink>(self);
-                        self->watch_for_end();
-                        auto begin = std::move(self->outgoing_.stream);
-                        asio::post(self->serving_.workers,
-                                   [self, begin = std::move(begin)] { begin(self->sink_); });
-                        if (self->stopping_) self->sink_->end();
-                      });
+    asio::async_write(
+        stream_, asio::buffer(head_), [self = self()](beast::error_code error, size_t) {
+          if (error) return self->on_written(error);
+          self->lowest().expires_never();
+          self->sink_ = std::make_shared<StreamSink>(self);
+          self->watch_for_end();
+          // the sink by value: when the stream ends, this thread drops sink_
+          asio::post(self->serving_.workers, [begin = std::move(self->outgoing_.stream),
+                                              sink = self->sink_] { begin(sink); });
+          if (self->stopping_) self->sink_->end();
+        });
   }
 
   // A reader that goes away is noticed by the read that then fails.
@@ -415,14 +420,17 @@ class HttpConnection final : public Connection,
   void close() {
     if (std::exchange(closed_, true)) return;
     if constexpr (std::is_same_v<Stream, Tls>) {
-      // Without a goodbye, a stream that was cut looks like one that ended.
-      lowest().expires_after(kLinger);
-      stream_.async_shutdown([self = self()](beast::error_code) { self->close_socket(); });
+      // Without a goodbye, a stream that was cut looks like one that ended. A read that is under
+      // way keeps the stream's own timer, so the answer to the goodbye has one of its own.
+      goodbye_.expires_after(kLinger);
+      goodbye_.async_wait([self = self()](beast::error_code) { self->close_socket(); });
+      stream_.async_shutdown([self = self()](beast::error_code) { self->goodbye_.cancel(); });
     } else {
       close_socket();
     }
   }
 
+  // Once: by that timer, or at once where there is no goodbye to say.
   void close_socket() {
     beast::error_code ignored;
     lowest().socket().shutdown(asio::socket_base::shutdown_send, ignored);
@@ -437,6 +445,7 @@ class HttpConnection final : public Connection,
   Stream stream_;
   const Serving& serving_;
   Ended ended_;
+  asio::steady_timer goodbye_;
   std::string peer_;
   std::optional<uid_t> peer_uid_;
 

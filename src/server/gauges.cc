@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "service/status.h"
+
 namespace exa {
 namespace {
 
@@ -14,40 +16,33 @@ double seconds_of(int64_t micros) {
   return static_cast<double>(micros) / 1e6;
 }
 
-Result<void> of_the_store(Transaction& tx, Time now, Metrics& metrics) {
-  EXA_ASSIGN(const auto entries, tx.rows("SELECT COALESCE(MAX(idx), -1) + 1 FROM audit_entry"));
-  metrics.set("exa_audit_entries", "Entries of the audit log",
-              static_cast<double>(entries[0].integer(0)));
-  EXA_ASSIGN(const auto leases,
-             tx.rows("SELECT COUNT(*) FROM lease WHERE ended_at IS NULL AND expires_at > $1",
-                     {now.micros}));
-  metrics.set("exa_leases_open", "Leases that hold devices now",
-              static_cast<double>(leases[0].integer(0)));
-  std::map<std::string, double> by_status{
-      {"verified", 0}, {"degraded", 0}, {"unresolvable", 0}, {"unchecked", 0}};
-  EXA_ASSIGN(const auto statuses,
-             tx.rows("SELECT status, COUNT(*) FROM resolution GROUP BY status"));
-  for (const Row& row : statuses) by_status[row.text(0)] = static_cast<double>(row.integer(1));
-  for (const auto& [status, count] : by_status)
-    metrics.set("exa_profile_resolutions", "Kept answers of resolve, by status", count,
-                {{"status", status}});
-  EXA_ASSIGN(
-      const auto seen,
-      tx.rows("SELECT MIN(newest) FROM (SELECT MAX(s.taken_at) AS newest FROM cluster c JOIN "
-              "snapshot s ON s.cluster_uid = c.uid WHERE c.removed_at IS NULL GROUP BY c.uid) "
-              "AS of_each"));
-  if (!seen[0].is_null(0))
-    metrics.set("exa_cluster_snapshot_age_seconds",
-                "Age of the newest snapshot of the cluster that was seen longest ago",
-                seconds_of(now.micros - seen[0].integer(0)));
-  return {};
+// An age that is not known is left out: one that stands still would look like one that was read.
+void set_age(Metrics& metrics, const std::string& name, const std::string& help,
+             std::optional<Duration> age) {
+  if (age)
+    metrics.set(name, help, seconds_of(age->micros));
+  else
+    metrics.unset(name, help);
 }
 
-void of_the_checkpoint(const std::filesystem::path& folder, Time now, Metrics& metrics) {
+void of_the_store(const Figures& figures, Metrics& metrics) {
+  const auto count = [&](const char* name, const char* help, int64_t value) {
+    metrics.set(name, help, static_cast<double>(value));
+  };
+  count("exa_audit_entries", "Entries of the audit log", figures.audit_entries);
+  count("exa_leases_open", "Leases that hold devices now", figures.open_leases);
+  count("exa_clusters", "Clusters that are known", figures.clusters);
+  count("exa_clusters_failing", "Clusters whose last look failed", figures.clusters_failing);
+  for (const auto& [status, value] : figures.standings)
+    metrics.set("exa_profile_resolutions",
+                "How versions that are active or in use stand on each cluster, by status",
+                static_cast<double>(value), {{"status", status}});
+}
+
+std::optional<Duration> age_of_the_checkpoint(const std::filesystem::path& folder, Time now) {
   struct stat status {};
-  if (::stat((folder / "checkpoint").c_str(), &status) != 0) return;
-  metrics.set("exa_audit_checkpoint_age_seconds", "Time since the audit log was signed last",
-              seconds_of(now.micros) - static_cast<double>(status.st_mtim.tv_sec));
+  if (::stat((folder / "checkpoint").c_str(), &status) != 0) return std::nullopt;
+  return Duration{now.micros - int64_t{status.st_mtim.tv_sec} * 1'000'000};
 }
 
 // The names that every Prometheus client exports of its process.
@@ -78,10 +73,14 @@ void of_this_process(Metrics& metrics) {
 
 void read_gauges(Service& service, Metrics& metrics) {
   const Time now = service.now();
-  const Result<void> read =
-      service.store().read([&](Transaction& tx) { return of_the_store(tx, now, metrics); });
-  static_cast<void>(read);
-  of_the_checkpoint(service.trail().folder(), now, metrics);
+  const auto read =
+      read_value<Figures>(service.store(), [&](Transaction& tx) { return figures(tx, now); });
+  if (read) of_the_store(*read, metrics);
+  set_age(metrics, "exa_cluster_snapshot_age_seconds",
+          "Age of the newest snapshot of the cluster that was seen longest ago",
+          read ? read->oldest_sight : std::nullopt);
+  set_age(metrics, "exa_audit_checkpoint_age_seconds", "Time since the audit log was signed last",
+          age_of_the_checkpoint(service.trail().folder(), now));
   of_this_process(metrics);
 }
 

@@ -6,8 +6,8 @@
 
 namespace exa {
 
-// One transaction of a few counts. What cannot be read keeps its last value; the store's trouble
-// shows in exa_ready.
+// One transaction of a few counts, the same on every replica. A count that cannot be read keeps its
+// last value, an age is left out; the store's trouble shows in exa_ready.
 void read_gauges(Service& service, Metrics& metrics);
 
 }  // namespace exa

@@ -95,6 +95,11 @@ void Metrics::set(const std::string& name, const std::string& help, double value
   prometheus::BuildGauge().Name(name).Help(help).Register(*registry_).Add(labels).Set(value);
 }
 
+void Metrics::unset(const std::string& name, const std::string& help) {
+  auto& family = prometheus::BuildGauge().Name(name).Help(help).Register(*registry_);
+  family.Remove(&family.Add({}));
+}
+
 std::string Metrics::text() const {
   std::ostringstream out;
   prometheus::TextSerializer().Serialize(out, registry_->Collect());

@@ -33,6 +33,7 @@ class Metrics {
   using Labels = std::map<std::string, std::string>;
   void set(const std::string& name, const std::string& help, double value,
            const Labels& labels = {});
+  void unset(const std::string& name, const std::string& help);  // of one without labels
 
   std::string text() const;  // Prometheus text format 0.0.4
 

@@ -35,13 +35,14 @@ std::string response_head(const Outgoing& answer, const HeadFacts& facts) {
   fmt::format_to(std::back_inserter(head), "HTTP/1.1 {} {}\r\n", answer.status,
                  std::string_view(reason.data(), reason.size()));
   if (!facts.date.empty()) put(head, "date", facts.date);
-  put(head, "content-type", answer.content_type);
+  const bool empty = answer.status == 204;  // it has no content, so none of a length or a type
+  if (!empty) put(head, "content-type", answer.content_type);
   put(head, "cache-control", "no-store");
   put(head, "x-content-type-options", "nosniff");
   if (!answer.request_id.empty()) put(head, kRequestIdHeader, answer.request_id);
   if (facts.tls) put(head, "strict-transport-security", "max-age=31536000");
   for (const auto& [name, value] : answer.headers) put(head, name, value);
-  if (facts.length)
+  if (facts.length && !empty)
     fmt::format_to(std::back_inserter(head), "content-length: {}\r\n", *facts.length);
   if (!facts.keep_alive) put(head, "connection", "close");
   // in HTTP/1.1 nothing need be said to keep a connection

@@ -36,6 +36,14 @@ TEST(ResponseHead, SaysWhetherTheConnectionGoesOn) {
               HasSubstr("\r\nconnection: keep-alive\r\n"));
 }
 
+TEST(ResponseHead, WhatHasNoContentHasNoLengthOfIt) {
+  Outgoing answer;
+  answer.status = 204;
+  const std::string head = response_head(answer, {.length = 0});
+  EXPECT_THAT(head, Not(HasSubstr("content-length")));
+  EXPECT_THAT(head, Not(HasSubstr("\r\ncontent-type")));
+}
+
 TEST(ResponseHead, NothingInAValueBeginsAnotherHeader) {
   Outgoing answer;
   answer.headers = {{"x-note", "a\r\nset-cookie: b"}, {"x\r\ny", "c"}, {"x-good", "d\te"}};

@@ -63,6 +63,7 @@ struct Server::State {
   size_t turn = 0;
   std::optional<tcp::acceptor> tcp_acceptor;     // on the first loop
   std::optional<local::acceptor> unix_acceptor;  // likewise
+  bool socket_is_ours = false;
   std::optional<asio::steady_timer> tcp_pause;
   std::optional<asio::steady_timer> unix_pause;
   std::atomic<size_t> open = 0;
@@ -103,6 +104,7 @@ Result<void> Server::State::bind_unix() {
   if (!error) unix_acceptor->listen(asio::socket_base::max_listen_connections, error);
   ::umask(before);
   if (error) return cannot_listen(path, error);
+  socket_is_ours = true;
   return {};
 }
 
@@ -189,7 +191,7 @@ void Server::State::stop() {
   for (const auto& loop : loops) loop->context.stop();
   for (const auto& loop : loops)
     if (loop->thread.joinable()) loop->thread.join();
-  if (!options.unix_socket.empty()) {
+  if (socket_is_ours) {
     std::error_code ignored;
     std::filesystem::remove(options.unix_socket, ignored);
   }

@@ -7,6 +7,7 @@
 #include "api/openapi.h"
 #include "api/router.h"
 #include "oidc/proof.h"
+#include "server/answers.h"
 #include "server/application.h"
 #include "server/cookies.h"
 #include "service/sign_in.h"
@@ -39,16 +40,13 @@ void add_cookie(Outgoing& outgoing, std::string cookie) {
 
 // A page for a person whose sign-in failed half way, in a browser that shows no JSON.
 Outgoing error_page(const Error& error, Outgoing problem) {
-  problem.content_type = "text/html; charset=utf-8";
-  problem.headers.emplace_back("content-security-policy",
-                               "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; "
-                               "form-action 'none'; frame-ancestors 'none'");
-  problem.body = std::make_shared<const std::string>(
-      fmt::format("<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Not signed "
-                  "in</title><style>body{{font:1rem/1.5 sans-serif;margin:3rem auto;"
-                  "max-width:36rem}}</style><h1>You are not signed in</h1><p>{}.</p><p><a "
-                  "href=\"/auth/oidc/login\">Sign in again</a></p></html>\n",
-                  html_escaped(error.message)));
+  make_page(problem,
+            std::make_shared<const std::string>(fmt::format(
+                "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Not signed "
+                "in</title><style>body{{font:1rem/1.5 sans-serif;margin:3rem auto;"
+                "max-width:36rem}}</style><h1>You are not signed in</h1><p>{}.</p><p><a "
+                "href=\"/auth/oidc/login\">Sign in again</a></p></html>\n",
+                html_escaped(error.message))));
   return problem;
 }
 
@@ -78,10 +76,6 @@ Result<Credentials> credentials_in(const std::string& body) {
   return given;
 }
 
-bool is_json_body(std::string_view content_type) {
-  return content_type == "application/json" || content_type.starts_with("application/json;");
-}
-
 }  // namespace
 
 bool SessionPages::secure(const Incoming& incoming) const {
@@ -103,8 +97,7 @@ std::optional<Outgoing> SessionPages::answer(const Incoming& incoming,
       {"/auth/oidc/login", "GET", "oidc.login", &SessionPages::to_provider},
       {"/auth/oidc/callback", "GET", "oidc.callback", &SessionPages::from_provider},
   };
-  const std::string_view path =
-      std::string_view(incoming.target).substr(0, incoming.target.find('?'));
+  const std::string_view path = path_of(incoming.target);
   const auto* row = std::ranges::find(kRows, path, &Served::path);
   if (row == std::end(kRows)) return std::nullopt;
   Outgoing outgoing;
@@ -113,7 +106,7 @@ std::optional<Outgoing> SessionPages::answer(const Incoming& incoming,
                        fmt::format("{} is not served here, {} is", incoming.method, row->method),
                        request_id);
     outgoing.headers.emplace_back("allow", row->method);
-  } else if (incoming.method == "POST" && !is_json_body(incoming.content_type)) {
+  } else if (incoming.method == "POST" && !is_json(incoming.content_type)) {
     outgoing =
         problem(415, Code::invalid_input, "a body must be sent as application/json", request_id);
   } else if (auto done = (this->*row->page)(incoming)) {
@@ -121,11 +114,6 @@ std::optional<Outgoing> SessionPages::answer(const Incoming& incoming,
   } else {
     const Error& error = done.error();
     outgoing = outgoing_of(reply_of(error, request_id));
-    if (error.code == Code::too_many_requests) {
-      // the whole window: never too early
-      outgoing.headers.emplace_back("retry-after",
-                                    std::to_string(AttemptLimiter::kWindow.micros / 1'000'000));
-    }
     const bool page = path.starts_with("/auth/");
     if (page) add_cookie(outgoing, drop_cookie(kPendingCookie, secure(incoming)));
     if (page && incoming.accept.find("text/html") != std::string::npos)

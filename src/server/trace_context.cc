@@ -33,7 +33,7 @@ std::optional<TraceContext> parse_traceparent(std::string_view header) {
   if (!is_lower_hex(trace) || all_zero(trace)) return std::nullopt;
   if (!is_lower_hex(parent) || all_zero(parent)) return std::nullopt;
   if (!is_lower_hex(flags)) return std::nullopt;
-  return TraceContext{std::string(trace), std::string(parent), std::string(flags)};
+  return TraceContext{std::string(trace)};
 }
 
 RequestIds::RequestIds() {

@@ -10,9 +10,7 @@
 namespace exa {
 
 struct TraceContext {
-  std::string trace_id;   // 32 hexadecimal digits, not all 0
-  std::string parent_id;  // 16, not all 0
-  std::string flags;      // 2
+  std::string trace_id;  // 32 hexadecimal digits, not all 0
 };
 
 // nullopt for a header that breaks the rules: as if there were none.

@@ -1,5 +1,7 @@
 #include "server/watch_hub.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace exa {
@@ -10,6 +12,7 @@ using std::chrono::steady_clock;
 // How long a change may wait to be told. Replicas write to the same log, so there is nobody who
 // could wake this one: it looks.
 constexpr auto kLook = std::chrono::milliseconds(200);
+constexpr auto kNobody = std::chrono::hours(1);  // whoever comes wakes it
 constexpr auto kHeartbeat = std::chrono::seconds(15);
 constexpr auto kAskAgain = std::chrono::seconds(1);
 constexpr int64_t kBatch = 500;
@@ -26,19 +29,18 @@ std::string event_text(const Event& event) {
                      to_text(to_json(event)));
 }
 
-void WatchHub::start() {
-  thread_ = std::thread([this] { run(); });
+void WatchHub::start(Periodic::Threw threw) {
+  thread_.start([this] { return look(); }, std::move(threw));
 }
 
 void WatchHub::stop() {
   {
     const std::lock_guard lock(mutex_);
-    stopping_ = true;
+    stopped_ = true;
   }
-  changed_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  thread_.stop();
   const std::lock_guard lock(mutex_);
-  for (const Watcher& watcher : watchers_) watcher.sink->end();
+  for (const auto& watcher : watchers_) watcher->sink->end();
   watchers_.clear();
 }
 
@@ -48,70 +50,86 @@ size_t WatchHub::watchers() const {
 }
 
 bool WatchHub::watch(std::shared_ptr<EventSink> sink, int64_t since, WhoIsIt who) {
-  Watcher watcher{std::move(sink), since, std::move(who), {}, {}, steady_clock::now()};
-  if (!still_there(watcher)) return true;
-  const std::lock_guard lock(mutex_);
-  if (stopping_ || watchers_.size() >= kMostWatchers) return false;
-  // A comment at once, so that whoever connects knows that it is heard.
-  watcher.sink->send(shared(fmt::format(": watching from revision {}\n\n", since)));
-  watchers_.push_back(std::move(watcher));
-  changed_.notify_all();
+  auto watcher = std::make_shared<Watcher>(
+      Watcher{std::move(sink), since, std::move(who), {}, {}, steady_clock::now()});
+  if (!ask(*watcher)) {
+    watcher->sink->end();
+    return true;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopped_ || watchers_.size() >= kMostWatchers) return false;
+    // A comment at once, so that whoever connects knows that it is heard.
+    watcher->sink->send(shared(fmt::format(": watching from revision {}\n\n", since)));
+    watchers_.push_back(std::move(watcher));
+  }
+  thread_.wake();
   return true;
 }
 
-void WatchHub::run() {
-  std::unique_lock lock(mutex_);
-  while (!stopping_) {
-    if (watchers_.empty()) {
-      changed_.wait(lock);
-      continue;
-    }
-    lock.unlock();
-    const auto newest =
-        read_value<int64_t>(service_.store(), [](Transaction& tx) { return newest_revision(tx); });
-    lock.lock();
-    if (newest) tell_all(*newest);
-    changed_.wait_for(lock, kLook);
+// The list is copied: whoever comes, or is counted, does not wait for the store.
+std::chrono::milliseconds WatchHub::look() {
+  Watchers watchers;
+  {
+    const std::lock_guard lock(mutex_);
+    watchers = watchers_;
   }
+  if (watchers.empty()) return kNobody;
+  const auto newest =
+      read_value<int64_t>(service_.store(), [](Transaction& tx) { return newest_revision(tx); });
+  if (!newest) return kLook;  // the store's own trouble shows in every answer
+  // side by side those who need the same batch: one is in memory at a time
+  std::ranges::stable_sort(watchers, {}, [](const auto& watcher) { return watcher->since; });
+  std::optional<int64_t> read_from;
+  std::optional<Result<EventBatch>> batch;
+  for (const auto& watcher : watchers) {
+    const int64_t since = watcher->since;
+    const bool behind = since < *newest;
+    if (behind && read_from != since) {
+      batch = read_value<EventBatch>(
+          service_.store(), [&](Transaction& tx) { return events_after(tx, since, kBatch); });
+      read_from = since;
+    }
+    // a log that became shorter is another one; who connects again is told so
+    const bool gone = since > *newest;
+    const EventBatch* found = behind && *batch ? &**batch : nullptr;
+    watcher->ended = gone || !still_there(*watcher) || !tell(*watcher, found);
+    if (watcher->ended) watcher->sink->end();
+  }
+  drop_ended();
+  return kLook;
 }
 
-// Under the lock; sending only queues.
-void WatchHub::tell_all(int64_t newest) {
-  for (auto watcher = watchers_.begin(); watcher != watchers_.end();) {
-    if (still_there(*watcher) && tell(*watcher, newest)) {
-      ++watcher;
-      continue;
-    }
-    watcher->sink->end();
-    watcher = watchers_.erase(watcher);
-  }
+void WatchHub::drop_ended() {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(watchers_, [](const auto& watcher) { return watcher->ended; });
 }
 
-bool WatchHub::still_there(Watcher& watcher) {
-  const auto now = steady_clock::now();
-  if (now - watcher.asked < kAskAgain) return true;
+bool WatchHub::ask(Watcher& watcher) {
   const auto principal = watcher.who();
-  watcher.asked = now;
+  watcher.asked = steady_clock::now();
   if (!principal) return false;
   watcher.known = known_projects(principal->rights);
   return true;
 }
 
-bool WatchHub::tell(Watcher& watcher, int64_t newest) {
+bool WatchHub::still_there(Watcher& watcher) {
+  return steady_clock::now() - watcher.asked < kAskAgain || ask(watcher);
+}
+
+// `batch`: what came after its revision; none where nothing did, or where it could not be read now.
+bool WatchHub::tell(Watcher& watcher, const EventBatch* batch) {
   const auto now = steady_clock::now();
-  if (watcher.since >= newest) {
-    if (now - watcher.spoken < kHeartbeat) return true;
-    watcher.spoken = now;
-    return watcher.sink->send(shared(fmt::format(": still here at revision {}\n\n", newest)));
-  }
-  const auto batch = read_value<EventBatch>(
-      service_.store(), [&](Transaction& tx) { return events_after(tx, watcher.since, kBatch); });
-  if (!batch) return false;
   std::string text;
-  for (const Event& event : batch->events)
-    if (const auto visible = seen_by(watcher.known, event)) text += event_text(*visible);
-  watcher.since = batch->seen;
-  if (text.empty()) return true;
+  if (batch != nullptr) {
+    for (const Event& event : batch->events)
+      if (const auto visible = seen_by(watcher.known, event)) text += event_text(*visible);
+    watcher.since = batch->seen;
+  }
+  if (text.empty()) {
+    if (now - watcher.spoken < kHeartbeat) return true;
+    text = fmt::format(": still here at revision {}\n\n", watcher.since);
+  }
   watcher.spoken = now;
   return watcher.sink->send(shared(std::move(text)));
 }

@@ -1,13 +1,11 @@
-// Hands what changed to everybody who watches, as server-sent events. One thread reads the log, a
-// batch at a time, however many watch; each watcher gets what it may see, from where it left off.
+// Hands what changed to everybody who watches, as server-sent events. One thread reads the log: in
+// a round one batch for all who are told up to the same revision; each gets what it may see of it.
 #pragma once
 
-#include <condition_variable>
-#include <list>
 #include <mutex>
-#include <thread>
 
 #include "server/exchange.h"
+#include "server/periodic.h"
 #include "service/events.h"
 
 namespace exa {
@@ -19,7 +17,7 @@ class WatchHub {
 
   explicit WatchHub(Service& service) : service_(service) {}
   ~WatchHub() { stop(); }
-  void start();
+  void start(Periodic::Threw threw);
   void stop();  // ends all streams
 
   static constexpr size_t kMostWatchers = 500;
@@ -28,6 +26,7 @@ class WatchHub {
   size_t watchers() const;
 
  private:
+  // Of the thread alone, once it is in the list.
   struct Watcher {
     std::shared_ptr<EventSink> sink;
     int64_t since;  // revision up to which it was told
@@ -35,19 +34,21 @@ class WatchHub {
     Projects known;
     std::chrono::steady_clock::time_point asked;   // who it is
     std::chrono::steady_clock::time_point spoken;  // the last byte sent to it
+    bool ended = false;
   };
+  using Watchers = std::vector<std::shared_ptr<Watcher>>;
 
-  void run();
-  void tell_all(int64_t newest);
-  bool tell(Watcher& watcher, int64_t newest);
-  bool still_there(Watcher& watcher);
+  std::chrono::milliseconds look();
+  static bool tell(Watcher& watcher, const EventBatch* batch);
+  static bool still_there(Watcher& watcher);
+  static bool ask(Watcher& watcher);
+  void drop_ended();
 
   Service& service_;
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::list<Watcher> watchers_;
-  bool stopping_ = false;
-  std::thread thread_;
+  Watchers watchers_;
+  bool stopped_ = false;
+  Periodic thread_;
 };
 
 // One event in the format of text/event-stream.

@@ -1,19 +1,21 @@
 // Tells another system when a profile's status changes: one POST for each event that has such
-// changes, signed, in order, repeated until it is taken. One replica does it at a time.
+// changes, signed, in order, repeated until it is taken. One replica does it at a time; how far it
+// came is in the store, so that another one, or the same one started again, goes on there.
 //
 //   POST URL
 //   content-type: application/json
 //   exa-event: 42                          the revision; the same event may come twice
 //   exa-signature: t=1764500000,v1=HEX     HMAC-SHA256 of "t.body" with the shared secret
+//
+// A target that was never told hears of what follows, and so does one whose place in the log is
+// gone because the store was restored from an earlier copy.
 #pragma once
-
-#include <condition_variable>
-#include <mutex>
-#include <thread>
 
 #include "discover/http.h"
 #include "server/access_log.h"
 #include "server/metrics.h"
+#include "server/owned_name.h"
+#include "server/periodic.h"
 #include "service/events.h"
 
 namespace exa {
@@ -28,32 +30,41 @@ std::string webhook_signature(const Secret& secret, int64_t seconds, std::string
 
 class Webhook {
  public:
-  Webhook(Service& service, WebhookTarget target, AccessLog& log, Metrics& metrics)
-      : service_(service), target_(std::move(target)), log_(log), metrics_(metrics) {}
+  using Send = std::function<Result<HttpReply>(const HttpRequest&)>;  // by the one thread
+
+  Webhook(Service& service, WebhookTarget target, Send send, AccessLog& log, Metrics& metrics)
+      : service_(service),
+        target_(std::move(target)),
+        send_(std::move(send)),
+        log_(log),
+        metrics_(metrics),
+        ownership_(service.store(), "webhook") {}
   ~Webhook() { stop(); }
-  void start();
-  void stop();
+  void start(Periodic::Threw threw);
+  void stop();  // after the POST that goes on
 
  private:
-  void run();
-  bool owns();
-  void look();
+  std::chrono::milliseconds look();
+  bool mine();
+  Result<EventBatch> next_batch();
+  Result<void> begin_at_the_end();
+  void keep();
   bool send(const Event& event);
-  bool pause(std::chrono::milliseconds time);  // false: it is to stop
+  void failing(bool is);
 
   Service& service_;
   WebhookTarget target_;
+  Send send_;
   AccessLog& log_;
   Metrics& metrics_;
-  HttpClient client_;  // of the thread, like what follows
-  std::unique_ptr<Ownership> ownership_;
-  std::optional<int64_t> seen_;            // revision; none: from where the log stands
-  std::chrono::milliseconds patience_{0};  // before the next try, after failures
 
-  std::mutex mutex_;
-  std::condition_variable woken_;
-  bool stopping_ = false;
-  std::thread thread_;
+  // of the thread
+  OwnedName ownership_;
+  std::optional<int64_t> seen_;  // revision up to which it was told; none: as the store says
+  int64_t kept_ = 0;             // what the store says
+  std::chrono::milliseconds patience_{0};
+  std::chrono::steady_clock::time_point next_try_;
+  Periodic thread_;
 };
 
 }  // namespace exa

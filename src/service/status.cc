@@ -103,6 +103,13 @@ Result<json::array> failing_clusters(Transaction& tx, Time now) {
   return failing;
 }
 
+std::map<std::string, int64_t> by_status(const std::vector<Standing>& standings) {
+  std::map<std::string, int64_t> counts{
+      {"verified", 0}, {"degraded", 0}, {"unresolvable", 0}, {"unchecked", 0}};
+  for (const Standing& standing : standings) ++counts[standing.status];
+  return counts;
+}
+
 }  // namespace
 
 std::vector<Standing> troubles(std::vector<Standing> standings) {
@@ -131,9 +138,7 @@ Result<Answer> overall_status(Service& service, const Caller& caller, const Over
   return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
     const Time now = service.now();
     EXA_ASSIGN(auto standings, load_standings(tx, caller.known, now));
-    std::map<std::string, int64_t> counts{
-        {"verified", 0}, {"degraded", 0}, {"unresolvable", 0}, {"unchecked", 0}};
-    for (const Standing& standing : standings) ++counts[standing.status];
+    const auto counts = by_status(standings);
     const std::vector<Standing> bad = troubles(std::move(standings));
     EXA_ASSIGN(json::array failing, failing_clusters(tx, now));
     Answer answer;
@@ -157,6 +162,29 @@ Result<Answer> overall_status(Service& service, const Caller& caller, const Over
     if (tripped) answer.exit_code = info(Code::fail_on).exit_code;
     return answer;
   });
+}
+
+Result<Figures> figures(Transaction& tx, Time now) {
+  Figures read;
+  EXA_ASSIGN(const auto entries, tx.rows("SELECT COALESCE(MAX(idx), -1) + 1 FROM audit_entry"));
+  read.audit_entries = entries.at(0).integer(0);
+  EXA_ASSIGN(const auto leases,
+             tx.rows("SELECT COUNT(*) FROM lease WHERE ended_at IS NULL AND expires_at > $1",
+                     {now.micros}));
+  read.open_leases = leases.at(0).integer(0);
+  EXA_ASSIGN(const auto looks, load_looks(tx));
+  read.clusters = static_cast<int64_t>(looks.size());
+  read.clusters_failing =
+      std::ranges::count_if(looks, [](const Looks& of) { return of.failures > 0; });
+  EXA_ASSIGN(const auto standings, load_standings(tx, {.all = true, .names = {}}, now));
+  read.standings = by_status(standings);
+  EXA_ASSIGN(
+      const auto seen,
+      tx.rows("SELECT MIN(newest) FROM (SELECT MAX(s.taken_at) AS newest FROM cluster c JOIN "
+              "snapshot s ON s.cluster_uid = c.uid WHERE c.removed_at IS NULL GROUP BY c.uid) "
+              "AS of_each"));
+  if (!seen.at(0).is_null(0)) read.oldest_sight = now - Time{seen.at(0).integer(0)};
+  return read;
 }
 
 }  // namespace exa

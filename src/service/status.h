@@ -1,6 +1,9 @@
 // The on-call page: what does not stand as it should, since when, whom it touches, what to do next.
 #pragma once
 
+#include <map>
+#include <optional>
+
 #include "service/service.h"
 
 namespace exa {
@@ -31,5 +34,17 @@ struct OverallStatus {
   std::vector<std::string> fail_on;  // statuses, or "failing" for clusters: the exit code is 10
 };
 Result<Answer> overall_status(Service& service, const Caller& caller, const OverallStatus& what);
+
+// The installation in figures, for whoever looks at it over time.
+struct Figures {
+  int64_t audit_entries = 0;
+  int64_t open_leases = 0;
+  int64_t clusters = 0;
+  int64_t clusters_failing = 0;              // their last look failed
+  std::map<std::string, int64_t> standings;  // by status: of versions in use or active, as of now
+  std::optional<Duration> oldest_sight;      // age of the newest snapshot of the cluster that was
+                                             // seen longest ago; none was ever seen: nullopt
+};
+Result<Figures> figures(Transaction& tx, Time now);
 
 }  // namespace exa

@@ -49,6 +49,14 @@ struct GroupCommit::Waiting {
     }
     return succeeded();
   }
+  // What it kept stays kept, whatever its caller makes of that.
+  void tell(Transaction& transaction) {
+    try {
+      committed(transaction);
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+  }
   bool succeeded() const { return outcome.has_value() && thrown == nullptr; }
   void fail_with(const Error& error) {
     thrown = nullptr;
@@ -73,6 +81,11 @@ Result<void> GroupCommit::write(const Work& work, const Committed& committed) {
   }
   if (self->thrown) std::rethrow_exception(self->thrown);
   return std::move(self->outcome);
+}
+
+size_t GroupCommit::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return queue_.size();
 }
 
 GroupCommit::Batch GroupCommit::take_batch() {
@@ -145,7 +158,7 @@ bool GroupCommit::run_once(Batch& batch) {
   const bool committed = !lost && whole && keep;
   if (committed) {
     for (const auto& waiting : batch) {
-      if (waiting->succeeded()) waiting->committed(transaction);
+      if (waiting->succeeded()) waiting->tell(transaction);
     }
   }
   writer_.finish(committed);

@@ -27,8 +27,10 @@ class GroupCommit {
 
   explicit GroupCommit(Writer& writer) : writer_(writer) {}
 
-  // As Store::write. An exception of `work` comes out of the call that brought it.
+  // As Store::write. An exception of `work` or `committed` comes out of the call that brought it.
   Result<void> write(const Work& work, const Committed& committed);
+  // How many wait behind the commit that goes on. Any thread.
+  size_t waiting() const;
 
  private:
   struct Waiting;
@@ -40,7 +42,7 @@ class GroupCommit {
   void hand_over(const Batch& batch, const Waiting* leader);
 
   Writer& writer_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   Batch queue_;  // the leader first, until it took its batch
   bool led_ = false;
 };

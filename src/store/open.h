@@ -10,20 +10,28 @@
 
 namespace exa {
 
+// Where a store is: SQLite in a folder, or on a server. One of the two is empty.
+struct StorePlace {
+  std::filesystem::path folder;
+  std::string server;  // "postgresql://USER@HOST/DATABASE"
+};
+
+// "sqlite:FOLDER", a folder, or "postgresql://…". invalid_input for what reads like another kind of
+// store ("mysql://…", "postgresq://…"): taken for a folder it would be an empty one. The text is
+// not echoed: it may hold a password. Pure.
+Result<StorePlace> parse_store_name(const std::string& store);
+
 struct StoreOptions {
-  std::string store;  // "sqlite:FOLDER", a folder, or "postgresql://USER@HOST/DATABASE"
+  StorePlace place;
   Duration lock_wait = seconds(30);
   bool hold_lock = false;  // SQLite: nobody else may write as long as it is open
 };
 
-// The folder of a store that lies in one; nothing for a server.
-std::optional<std::filesystem::path> folder_of_store(const std::string& store);
-
-// Errors: those of open_sqlite and open_postgres; invalid_input for a text that names neither.
+// Errors: those of open_sqlite and open_postgres.
 Result<std::unique_ptr<Store>> open_store(const StoreOptions& options);
 
-// What is wrong with naming it on a command line, which every user of the machine can read: a
-// password, with where to put it instead.
+// What is wrong with naming it on a command line: that it names no store, or holds a password,
+// which every user of the machine can read there; with where to put it instead.
 std::optional<Problem> problem_of_store_argument(std::string_view flag, const std::string& store);
 
 }  // namespace exa

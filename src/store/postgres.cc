@@ -69,11 +69,9 @@ class PostgresStore final : public Store, private GroupCommit::Writer {
     for (int tries = 1;; ++tries) {
       const std::lock_guard one(one_writer_);
       EXA_ASSIGN(Transaction * transaction, begin_alone());
-      const Result<void> outcome = work(*transaction);
-      const bool again = lost() && tries < kMostTries;
-      roll_back();
-      release();
-      if (!again) return outcome;
+      const Undo undo(*this);
+      Result<void> outcome = work(*transaction);
+      if (!lost() || tries == kMostTries) return outcome;
     }
   }
 
@@ -254,6 +252,21 @@ class PostgresStore final : public Store, private GroupCommit::Writer {
         "SELECT pg_advisory_unlock({}); SET idle_session_timeout = 0", writing_->writer_lock()));
     if (!released || !writing_->idle()) writing_.reset();
   }
+
+  // Ends a rehearsal, also one whose work throws.
+  class Undo {
+   public:
+    explicit Undo(PostgresStore& store) : store_(store) {}
+    ~Undo() {
+      store_.roll_back();
+      store_.release();
+    }
+    Undo(const Undo&) = delete;
+    Undo& operator=(const Undo&) = delete;
+
+   private:
+    PostgresStore& store_;
+  };
 
   // Also where the connection ended before COMMIT was sent: the server kept nothing.
   bool lost() const override {

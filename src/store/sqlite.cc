@@ -80,10 +80,8 @@ class SqliteStore final : public Store, private GroupCommit::Writer {
     // As a write of its own that ends in a failure: nobody else's change waits for it.
     const std::lock_guard turn(one_writer_);
     EXA_ASSIGN(Transaction * transaction, begin_alone());
-    const Result<void> outcome = work(*transaction);
-    roll_back();
-    finish(false);
-    return outcome;
+    const Undo undo(*this);
+    return work(*transaction);
   }
 
   using Store::write;
@@ -170,7 +168,6 @@ class SqliteStore final : public Store, private GroupCommit::Writer {
     one_writer_.lock();
     auto transaction = begin_alone();
     if (!transaction) one_writer_.unlock();
-    unlock_at_finish_ = transaction.has_value();
     return transaction;
   }
 
@@ -209,10 +206,29 @@ class SqliteStore final : public Store, private GroupCommit::Writer {
       count_change();
       writing_->checkpoint_if_long();
     }
+    release();
+    one_writer_.unlock();
+  }
+
+  void release() {
     give_back(std::move(writing_));
     lock_.reset();
-    if (std::exchange(unlock_at_finish_, false)) one_writer_.unlock();
   }
+
+  // Ends a rehearsal, also one whose work throws.
+  class Undo {
+   public:
+    explicit Undo(SqliteStore& store) : store_(store) {}
+    ~Undo() {
+      store_.roll_back();
+      store_.release();
+    }
+    Undo(const Undo&) = delete;
+    Undo& operator=(const Undo&) = delete;
+
+   private:
+    SqliteStore& store_;
+  };
 
   // For a folder that does not exist yet (or whose first write never committed): an empty store,
   // without leaving anything behind.
@@ -244,7 +260,6 @@ class SqliteStore final : public Store, private GroupCommit::Writer {
 
   // Of the one write that goes on: from begin to finish, on one thread.
   std::mutex one_writer_;
-  bool unlock_at_finish_ = false;
   std::optional<LockFile> lock_;
   Connection writing_;
 };

@@ -1,5 +1,6 @@
 // What every backend keeps. On SQLite always, on PostgreSQL where tests/with_postgres runs one.
 #include <atomic>
+#include <stdexcept>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -220,6 +221,23 @@ TEST_P(StoreContract, ARehearsalSeesItsChangesAndKeepsNone) {
       store->rehearse([](Transaction&) -> Result<void> { return fail(Code::blocked, "no"); });
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message, "no");
+}
+
+TEST_P(StoreContract, AWorkThatThrowsHoldsUpNobody) {
+  const auto throws = [](Transaction& tx) -> Result<void> {
+    EXA_TRY(insert("gone")(tx));
+    throw std::runtime_error("halfway");
+  };
+  EXPECT_THROW(static_cast<void>(store->rehearse(throws)), std::runtime_error);
+  EXPECT_THROW(static_cast<void>(store->write(throws)), std::runtime_error);
+  EXPECT_THROW(static_cast<void>(store->write(
+                   insert("kept"), [](Transaction&) { throw std::runtime_error("after"); })),
+               std::runtime_error);
+  EXPECT_EQ(projects(), 1);
+  write(insert("vision"));
+  EXPECT_TRUE(store->rehearse(insert("rehearsed")));
+  EXPECT_TRUE(place->open()->write(insert("audio")));
+  EXPECT_EQ(projects(), 3);
 }
 
 TEST_P(StoreContract, WhatFollowsACommitSeesItAndNobodyElseWritesMeanwhile) {

@@ -172,9 +172,47 @@ def tls_is_1_2_or_later_and_its_files_can_be_changed(exa):
             reload(server)
             with open(certificate, "w") as file:
                 file.write(good)
+            assert "Not read anew" in server.said, server.said
             with tls_link(server, certificate) as link:
                 assert get_over(link).status == 200, "files that cannot be used change nothing"
             assert server.stop() == 0
+
+
+def a_reader_over_tls_that_says_no_goodbye_does_not_keep_it(exa):
+    """Who waits for its next request and who watches are told goodbye, and are not waited for to answer it."""
+    with new_folder() as folder:
+        key, certificate = make_certificate(folder, "one")
+        with Server(exa, folder, "--drain", "25s", "--tls-cert", certificate, "--tls-key", key) as server:
+            token = server.token()
+            idle, watching = (tls_link(server, certificate) for _ in range(2))
+            assert get_over(idle).status == 200
+            watching.sendall(request("GET /api/v1/watch?since=0 HTTP/1.1", token=token))
+            seen = b""
+            while b": watching" not in seen:
+                seen += watching.recv(4096)
+            started = time.monotonic()
+            code = server.stop()
+            took = time.monotonic() - started
+            assert code == 0 and took < 2 + SLACK, (code, took)
+            for link in (idle, watching):
+                while link.recv(4096):  # an end, not a cut, which would be an error
+                    pass
+            return f"ended {took:.1f} s after SIGTERM"
+
+
+def the_head_of_a_stream_has_no_body_behind_it_and_no_length(exa):
+    with new_folder() as folder, Server(exa, folder) as server:
+        link = server.connect("unix")
+        file = link.makefile("rb")
+        for asked in (request("HEAD /api/v1/watch?since=0 HTTP/1.1"), request("GET /healthz HTTP/1.1")):
+            link.sendall(asked)
+            head = b""
+            while not head.endswith(b"\r\n\r\n"):
+                head += file.read(1)
+            assert head.startswith(b"HTTP/1.1 200"), head
+            if b"text/event-stream" in head:
+                assert b"content-length" not in head, head
+        link.close()
 
 
 def reload(server):
@@ -216,4 +254,5 @@ def the_socket_is_its_owners_alone(exa):
 CHECKS = [a_request_that_had_begun_is_answered_when_it_stops, a_client_that_never_ends_its_request_does_not_keep_it,
           it_stops_while_many_are_served, after_kill_9_the_same_folder_serves_again,
           a_second_server_on_the_folder_says_why_not, what_would_be_unsafe_is_not_started,
-          tls_is_1_2_or_later_and_its_files_can_be_changed, the_socket_is_its_owners_alone]
+          tls_is_1_2_or_later_and_its_files_can_be_changed, a_reader_over_tls_that_says_no_goodbye_does_not_keep_it,
+          the_head_of_a_stream_has_no_body_behind_it_and_no_length, the_socket_is_its_owners_alone]
