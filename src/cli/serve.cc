@@ -53,9 +53,9 @@ void raise_descriptor_limit() {
 }
 
 void report(const LocalCall& call, AccessLog& log, std::string_view event, const std::string& text,
-            json::object details) {
+            const json::object& details) {
   call.environment.err(text + "\n");
-  log.event(call.environment.clock(), event, std::move(details));
+  log.event(call.environment.clock(), event, details);
 }
 
 // Until the first user is made, a code that is shown to whoever starts the server is the way in. An

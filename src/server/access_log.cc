@@ -78,11 +78,11 @@ void AccessLog::request(Time now, const Line& line) {
   output->logger->info(text);
 }
 
-void AccessLog::event(Time now, std::string_view what, json::object details) {
+void AccessLog::event(Time now, std::string_view what, const json::object& details) {
   const auto output = this->output();
   if (!output) return;
   json::object line{{"time", format_rfc3339(now)}, {"event", what}};
-  for (auto& [key, value] : details) line[key] = std::move(value);
+  for (const auto& [key, value] : details) line[key] = value;
   output->logger->warn(to_text(std::move(line)));
 }
 

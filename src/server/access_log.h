@@ -33,8 +33,9 @@ class AccessLog {
   ~AccessLog();
 
   void request(Time now, const Line& line);
-  void event(Time now, std::string_view what, json::object details = {});  // "started", "stopping"
-  Result<void> reopen();  // after the file was moved away by log rotation
+  void event(Time now, std::string_view what,
+             const json::object& details = {});  // "started", "stopping"
+  Result<void> reopen();                         // after the file was moved away by log rotation
 
  private:
   struct Output;  // one opening of the file, with the thread that writes to it

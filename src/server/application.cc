@@ -261,7 +261,7 @@ Outgoing Application::watched(const Incoming& incoming, const std::string& id,
   stream.route = "watch";
   stream.content_type = "text/event-stream";
   stream.headers.emplace_back("x-accel-buffering", "no");  // for a proxy in front
-  stream.stream = [this, incoming, since](std::shared_ptr<EventSink> sink) {
+  stream.stream = [this, incoming, since](const std::shared_ptr<EventSink>& sink) {
     try {
       const bool taken =
           parts_.watch.watch(sink, since, [this, incoming] { return still(incoming); });

@@ -28,7 +28,7 @@ class Application {
     AccessLog& log;
     Metrics& metrics;
   };
-  explicit Application(Parts parts) : parts_(std::move(parts)) {}
+  explicit Application(const Parts& parts) : parts_(parts) {}
 
   // No exception leaves any of these: what throws is answered with 500 and told in the log.
   //

@@ -60,7 +60,7 @@ void DiscoveryLoop::look(const std::string& cluster) {
     details["ok"] = false;
     details["error"] = what_was_thrown();
   }
-  log_.event(service_.now(), "discovery", std::move(details));
+  log_.event(service_.now(), "discovery", details);
   const std::lock_guard lock(mutex_);
   going_on_.erase(cluster);
 }

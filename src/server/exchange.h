@@ -2,6 +2,7 @@
 // transport knows (who is at the other end of a socket) comes with it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>

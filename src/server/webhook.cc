@@ -113,7 +113,7 @@ bool Webhook::send(const Event& event) {
     details["error"] = reply.error().message;
   else
     details["status"] = reply->status;
-  log_.event(service_.now(), "webhook", std::move(details));
+  log_.event(service_.now(), "webhook", details);
   patience_ = taken ? milliseconds(0) : std::clamp(patience_ * 2, kFirstPatience, kLongestPatience);
   next_try_ = steady_clock::now() + patience_;
   failing(!taken);

@@ -66,7 +66,7 @@ class SqliteStore final : public Store, private GroupCommit::Writer {
     if (!connection) return with_empty(work, false);
     EXA_TRY(connection->execute("BEGIN"));
     connection->transaction().allow_changes(false);
-    const Result<void> outcome = work(connection->transaction());
+    Result<void> outcome = work(connection->transaction());
     connection->transaction().allow_changes(true);
     EXA_TRY(connection->execute("ROLLBACK"));
     give_back(std::move(connection));
