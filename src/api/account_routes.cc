@@ -20,8 +20,8 @@ Result<Reply> create(Service& service, const Call& call) {
   return reply_of(create_user(service, call.caller, what));
 }
 
-Result<Reply> list(Service& service, const Call&) {
-  return reply_of(list_users(service));
+Result<Reply> list(Service& service, const Call& call) {
+  return page_of_whole(call, "users", list_users(service), name_of_item);
 }
 
 Result<Reply> show(Service& service, const Call& call) {
@@ -49,8 +49,8 @@ Result<Reply> create_a_group(Service& service, const Call& call) {
   return reply_of(create_group(service, call.caller, call.text("name"), call.text("oidc_group")));
 }
 
-Result<Reply> groups(Service& service, const Call&) {
-  return reply_of(list_groups(service));
+Result<Reply> groups(Service& service, const Call& call) {
+  return page_of_whole(call, "groups", list_groups(service), name_of_item);
 }
 
 Result<Reply> add_to_group(Service& service, const Call& call) {
@@ -125,6 +125,7 @@ std::vector<Route> user_rows() {
        .command = "user list",
        .action = "user:read",
        .summary = "List users",
+       .params = {limit_param(), cursor_param()},
        .handler = list,
        .reply = "UserList",
        .examples = {"exa user list"}},
@@ -222,6 +223,7 @@ std::vector<Route> group_rows() {
        .command = "group list",
        .action = "group:read",
        .summary = "List groups with their members",
+       .params = {limit_param(), cursor_param()},
        .handler = groups,
        .reply = "GroupList",
        .examples = {"exa group list"}},

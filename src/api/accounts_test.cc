@@ -90,6 +90,53 @@ TEST(Tokens, RevokingTakingTheRoleAwayAndDisablingHoldAtOnce) {
   EXPECT_TRUE(team.with(other));
 }
 
+TEST(Tokens, OfADisabledServiceAccountAreRefusedUntilThatIsUndone) {
+  Team team;
+  team.exa.ask(
+      "service_account.create",
+      {{"name", "bot"}, {"verbs", json::array{"usage:read"}}, {"projects", json::array{"vision"}}});
+  const json::value made = team.token(team.owner, {{"for", "bot"}});
+  EXPECT_TRUE(team.with(made));
+  team.exa.principal = team.as("linus");  // a member, who could not have made it
+  EXPECT_EQ(team.exa.call("service_account.disable", {{"name", "bot"}}).status, 404);
+  team.exa.principal = team.as("grace");
+  EXPECT_NE(team.exa.ask("service_account.disable", {{"name", "bot"}}).at("disabled_at"), nullptr);
+  EXPECT_FALSE(team.with(made));
+  EXPECT_EQ(team.exa.call("token.create", {{"name", "more"}, {"for", "bot"}}).status, 409);
+  team.exa.ask("service_account.disable", {{"name", "bot"}, {"undo", true}});
+  EXPECT_TRUE(team.with(made));
+}
+
+TEST(Lists, OfPeopleAndAccountsComeInPages) {
+  Team team;
+  for (const char* name : {"a", "b", "c"}) {
+    team.exa.ask("user.create", {{"name", name}});
+    team.exa.ask("group.create", {{"name", name}});
+    team.add("vision", name, "viewer");
+    team.exa.ask("service_account.create",
+                 {{"name", std::string("bot-") + name}, {"verbs", json::array{"usage:read"}}});
+    team.exa.ask("token.create", {{"name", "ci"}, {"for", std::string("bot-") + name}});
+  }
+  for (const char* route :
+       {"user.list", "group.list", "project_member.list", "service_account.list", "token.list"}) {
+    json::object args{{"limit", 2}};
+    if (route == std::string_view("project_member.list")) args["project"] = "vision";
+    json::object whole = args;
+    whole["limit"] = 1000;
+    const json::value all = team.exa.ask(route, whole).at("items");
+    EXPECT_GE(all.as_array().size(), 3U) << route;
+    json::array seen;
+    for (;;) {
+      const json::value page = team.exa.ask(route, args);
+      for (const json::value& item : page.at("items").as_array()) seen.push_back(item);
+      ASSERT_LE(page.at("items").as_array().size(), 2U) << route;
+      if (page.at("next_cursor").is_null()) break;
+      args["cursor"] = page.at("next_cursor");
+    }
+    EXPECT_EQ(json::value(seen), all) << route;
+  }
+}
+
 TEST(Tokens, WhatWasMistypedWasNeverAToken) {
   const std::string token(new_token().reveal());
   ASSERT_TRUE(is_token(token));

@@ -145,6 +145,7 @@ inline const std::map<std::string, json::object>& matrix_arguments() {
         {"verbs", json::array{"hardware_profile:read"}},
         {"projects", json::array{"P"}}}},
       {"service_account.list", {}},
+      {"service_account.disable", {{"name", "ACCOUNT"}}},
       {"token.create",
        {{"name", "ci"},
         {"scope", json::array{"hardware_profile:read"}},
@@ -231,10 +232,17 @@ class AuthorisationWorld {
     exa.ask("hardware_profile.use",
             {{"name", "other"}, {"for", "workbench"}, {"as", "nb"}, {"project", project}});
     exa.ask("project_member.add", {{"project", project}, {"name", "linus"}, {"role", "admin"}});
+    exa.ask("service_account.create", {{"name", "bot-" + project},
+                                       {"verbs", json::array{"hardware_profile:read"}},
+                                       {"projects", json::array{project}}});
     const json::value placed =
         exa.ask("placement.place", {{"name", "held"}, {"reserve", true}, {"project", project}});
     decisions_[project] = placed.at("id").as_string();
     leases_[project] = placed.at("lease").at("id").as_string();
+  }
+
+  static std::string absent_or(std::string name, const std::string& relation) {
+    return relation == "absent" ? "nothing" : std::move(name);
   }
 
   // A token that belongs to somebody; made once.
@@ -267,6 +275,7 @@ class AuthorisationWorld {
     const std::string text(value.get_string());
     const std::string project = project_of(relation);
     if (text == "P") return json::value(project);
+    if (text == "ACCOUNT") return json::value(absent_or("bot-" + project, relation));
     if (text.starts_with("NAME")) {
       const std::string rest = text.substr(4);
       if (relation == "shared") return json::value("secret/shared" + rest);

@@ -64,8 +64,8 @@ std::vector<Mutant> mutants() {
     }
     // rights that are one's own business or that are given on: the use case decides
     for (const std::string_view own :
-         {"user.password", "service_account.create", "token.create", "token.revoke",
-          "project_member.add", "operation.show", "operation.cancel"}) {
+         {"user.password", "service_account.create", "service_account.disable", "token.create",
+          "token.revoke", "project_member.add", "operation.show", "operation.cancel"}) {
       if (id == own)
         add("nothing is asked in the use case", id,
             [](Route& r) { r.handler = without_use_case_check; });

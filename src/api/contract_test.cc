@@ -190,6 +190,8 @@ std::vector<Asked> good_requests() {
         {"verbs", json::array{"hardware_profile:read"}},
         {"projects", json::array{"vision"}}}},
       {"service_account.list", {}},
+      {"service_account.disable", {{"name", "ci"}}},
+      {"service_account.disable", {{"name", "ci"}, {"undo", true}}},
       {"token.create", {{"name", "mine"}, {"for", "ci"}}},
       {"token.list", {}},
       {"token.revoke", {{"id", "TOKEN"}}},

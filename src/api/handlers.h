@@ -12,6 +12,12 @@ inline Result<Reply> reply_of(Result<Answer> answer) {
   return reply_of(*std::move(answer));
 }
 
+// A page of a list of people or accounts, which the use case hands over whole: they are few, and
+// who may see which is decided one by one. In the order of `key`, which is unique among them.
+Result<Reply> page_of_whole(const Call& call, std::string_view list_name, Result<Answer> whole,
+                            std::string (*key)(const json::value& item));
+std::string name_of_item(const json::value& item);
+
 // The rows, by group. Shared parameters of rows:
 Param project_param();
 Param dry_run_param();

@@ -1,4 +1,6 @@
 // Rows and handlers of who belongs to a project, how much it may take, and what it shares.
+#include <fmt/format.h>
+
 #include "api/handlers.h"
 #include "profile/validate.h"
 #include "service/members.h"
@@ -14,7 +16,10 @@ Member member_of(const Call& call) {
 }
 
 Result<Reply> members(Service& service, const Call& call) {
-  return reply_of(list_members(service, call.text("project")));
+  return page_of_whole(
+      call, "members", list_members(service, call.text("project")), [](const json::value& member) {
+        return fmt::format("{} {}", text_or(member, "name", ""), text_or(member, "kind", ""));
+      });
 }
 
 Result<Reply> add(Service& service, const Call& call) {
@@ -86,7 +91,7 @@ std::vector<Route> member_routes() {
        .command = "project members list",
        .action = "project_member:read",
        .summary = "List who belongs to a project, and as what",
-       .params = {of_project()},
+       .params = {of_project(), limit_param(), cursor_param()},
        .handler = members,
        .reply = "ProjectMemberList",
        .examples = {"exa project members list default"}},

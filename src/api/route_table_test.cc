@@ -52,6 +52,7 @@ std::vector<Example> mutations() {
        {{"name", "robot"},
         {"verbs", json::array{"usage:read"}},
         {"projects", json::array{"default"}}}},
+      {"service_account.disable", {{"name", "helper"}}},
       {"token.create", {{"name", "ci"}, {"for", "helper"}}},
       {"token.revoke", {{"id", "TOKEN"}}},
       {"project_member.add", {{"project", "default"}, {"name", "grace"}, {"role", "viewer"}}},

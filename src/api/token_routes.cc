@@ -21,7 +21,13 @@ Result<Reply> create_account(Service& service, const Call& call) {
 }
 
 Result<Reply> accounts(Service& service, const Call& call) {
-  return reply_of(list_service_accounts(service, call.caller));
+  return page_of_whole(call, "service-accounts", list_service_accounts(service, call.caller),
+                       name_of_item);
+}
+
+Result<Reply> disable(Service& service, const Call& call) {
+  return reply_of(
+      disable_service_account(service, call.caller, call.text("name"), call.flag("undo")));
 }
 
 Result<Reply> create(Service& service, const Call& call) {
@@ -32,7 +38,9 @@ Result<Reply> create(Service& service, const Call& call) {
 }
 
 Result<Reply> list(Service& service, const Call& call) {
-  return reply_of(list_tokens(service, call.caller));
+  return page_of_whole(
+      call, "tokens", list_tokens(service, call.caller),
+      [](const json::value& token) { return std::string(text_or(token, "id", "")); });
 }
 
 Result<Reply> revoke(Service& service, const Call& call) {
@@ -79,9 +87,27 @@ std::vector<Route> token_routes() {
        .command = "service-account list",
        .action = "service_account:read",
        .summary = "List service accounts of projects that you administer",
+       .params = {limit_param(), cursor_param()},
        .handler = accounts,
        .reply = "ServiceAccountList",
        .examples = {"exa service-account list"}},
+      {.id = "service_account.disable",
+       .method = Method::put,
+       .path = "/api/v1/service-accounts/{name}/disabled",
+       .command = "service-account disable",
+       .tier = Tier::mutating,
+       .action = "service_account:write",
+       .summary = "Keep a program out: every token of its account is refused",
+       .params = {name_param("name of the account", In::path),
+                  {.name = "undo",
+                   .in = In::body,
+                   .kind = Kind::flag,
+                   .flag = "--undo",
+                   .help = "let it in again"},
+                  dry_run_param()},
+       .handler = disable,
+       .reply = "ServiceAccount",
+       .examples = {"exa service-account disable nightly"}},
       {.id = "token.create",
        .method = Method::post,
        .path = "/api/v1/tokens",
@@ -123,6 +149,7 @@ std::vector<Route> token_routes() {
        .command = "token list",
        .action = "token:read",
        .summary = "List your tokens, and those of service accounts that you manage",
+       .params = {limit_param(), cursor_param()},
        .handler = list,
        .reply = "TokenList",
        .examples = {"exa token list"}},

@@ -7,6 +7,7 @@
 #include "api/router.h"
 #include "base/private_file.h"
 #include "base/private_folder.h"
+#include "base/redact.h"
 #include "base/text.h"
 #include "cli/errors.h"
 #include "cli/secret_file.h"
@@ -20,10 +21,12 @@ constexpr size_t kMostBytes = size_t{64} << 10;
 // A token must not travel in the clear; curl's side refuses it as well (discover/http.h).
 Result<void> check_address(const std::string& url) {
   if (may_carry_secrets(url)) return {};
-  return fail(
-      Code::usage,
-      fmt::format("{} is no https:// address (http:// is for this machine alone)", echoed(url)),
-      "exa login https://SERVER --token-file FILE");
+  const bool has_user = url.find('@') != std::string::npos;
+  return fail(Code::usage,
+              fmt::format("{} {}", printable(without_secrets(url)),
+                          has_user ? "holds a user or password, which an address is no place for"
+                                   : "is no https:// address (http:// is for this machine alone)"),
+              "exa login https://SERVER --token-file FILE");
 }
 
 }  // namespace

@@ -130,8 +130,8 @@ Result<LocalText> serve(const LocalCall& call) {
   if (settings.oidc) oidc.emplace(*settings.oidc, http_send, call.environment.clock);
   SessionPages sessions(exa.service, oidc ? &*oidc : nullptr, settings.public_url);
   OperationRunner operations(exa.service, exa.router);
-  Application application(
-      {exa.service, exa.router, door, operations, watch, sessions, *log, metrics});
+  Application application({exa.service, exa.router, door, operations, watch, sessions, *log,
+                           metrics, settings.public_url, settings.trusted_proxies});
   Server server(application,
                 {.listen = settings.listen,
                  .unix_socket = socket_in(settings.home.folder),

@@ -4,6 +4,7 @@
 #include "cli/local.h"
 #include "cli/local_commands.h"
 #include "oidc/client.h"
+#include "server/forwarded.h"
 #include "server/listen_address.h"
 #include "server/webhook.h"
 
@@ -20,6 +21,7 @@ struct ServeSettings {
   std::optional<WebhookTarget> webhook;
   std::optional<OidcSettings> oidc;
   std::string public_url;
+  std::vector<AddressRange> trusted_proxies;
 };
 
 Route serve_row();

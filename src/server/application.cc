@@ -63,7 +63,17 @@ bool wants_async(std::string_view prefer) {
 
 }  // namespace
 
-std::optional<std::string> cross_site(const Incoming& incoming) {
+namespace {
+
+// "https://exa.example.org" of "https://exa.example.org/console".
+std::string_view origin_of_url(std::string_view url) {
+  const size_t host = url.find("://");
+  return host == std::string_view::npos ? "" : url.substr(0, url.find('/', host + 3));
+}
+
+}  // namespace
+
+std::optional<std::string> cross_site(const Incoming& incoming, std::string_view public_url) {
   if (reads(incoming.method) || incoming.cookie.empty() || !incoming.authorization.empty())
     return std::nullopt;
   if (!incoming.fetch_site.empty()) {
@@ -71,7 +81,9 @@ std::optional<std::string> cross_site(const Incoming& incoming) {
     return "a change with a session must come from this site's own pages";
   }
   const std::string own = fmt::format("{}://{}", incoming.tls ? "https" : "http", incoming.host);
-  if (incoming.origin == own) return std::nullopt;
+  // behind a proxy that speaks TLS, browsers name the address that they know
+  const bool known = !incoming.origin.empty() && incoming.origin == origin_of_url(public_url);
+  if (incoming.origin == own || known) return std::nullopt;
   return "a change with a session must name this site as its Origin";
 }
 
@@ -200,7 +212,8 @@ Outgoing Application::from_router(const Incoming& incoming, const std::string& i
     }
     if (!method) return refuse(404, Code::not_found, "there is nothing at this path");
   }
-  if (const auto why = cross_site(incoming)) return refuse(403, Code::forbidden, *why);
+  if (const auto why = cross_site(incoming, parts_.public_url))
+    return refuse(403, Code::forbidden, *why);
   if (!incoming.body.empty() && !is_json(incoming.content_type))
     return refuse(415, Code::invalid_input, "a body must be sent as application/json");
 

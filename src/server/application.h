@@ -7,6 +7,7 @@
 #include "server/access_log.h"
 #include "server/door.h"
 #include "server/exchange.h"
+#include "server/forwarded.h"
 #include "server/metrics.h"
 #include "server/operation_runner.h"
 #include "server/reply_cache.h"
@@ -27,6 +28,8 @@ class Application {
     SessionPages& sessions;
     AccessLog& log;
     Metrics& metrics;
+    std::string public_url{};  // as browsers know this server; empty: as each request says
+    std::vector<AddressRange> trusted_proxies{};
   };
   explicit Application(const Parts& parts) : parts_(parts) {}
 
@@ -38,6 +41,11 @@ class Application {
   Outgoing answer(const Incoming& incoming);
   // After the answer was sent, or could not be.
   void answered(const Incoming& incoming, const Outgoing& outgoing, std::chrono::nanoseconds took);
+
+  // Who asks, seen through the proxies that are trusted; for the log and the limits.
+  std::string client_of(const std::string& peer, const Incoming& incoming) const {
+    return client_behind(peer, incoming.forwarded_for, parts_.trusted_proxies);
+  }
 
   // For what never became a request: broken HTTP, a body too large, a time limit.
   Outgoing refused(int status, std::string_view why);
@@ -72,6 +80,6 @@ class Application {
 
 // A change that a browser sends with a session cookie must come from the console's own pages.
 // nullopt: it does; otherwise why it is refused.
-std::optional<std::string> cross_site(const Incoming& incoming);
+std::optional<std::string> cross_site(const Incoming& incoming, std::string_view public_url);
 
 }  // namespace exa

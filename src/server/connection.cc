@@ -128,6 +128,10 @@ Incoming incoming_of(http::request<http::string_body>& request) {
   incoming.traceparent = named("traceparent");
   incoming.last_event_id = named("last-event-id");
   incoming.fetch_site = named("sec-fetch-site");
+  for (auto [one, end] = request.equal_range("X-Forwarded-For"); one != end; ++one) {
+    if (!incoming.forwarded_for.empty()) incoming.forwarded_for += ", ";
+    incoming.forwarded_for += std::string_view(one->value().data(), one->value().size());
+  }
   incoming.body = std::move(request.body());
   return incoming;
 }
@@ -240,7 +244,7 @@ class HttpConnection final : public Connection,
     is_old_ = request.version() < 11;
     head_only_ = request.method() == http::verb::head;
     incoming_ = incoming_of(request);
-    incoming_.peer = peer_;
+    incoming_.peer = serving_.application.client_of(peer_, incoming_);
     incoming_.peer_uid = peer_uid_;
     incoming_.tls = std::is_same_v<Stream, Tls>;
     if (auto now = serving_.application.answer_now(incoming_)) return write(*std::move(now));

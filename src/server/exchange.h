@@ -26,6 +26,7 @@ struct Incoming {
   bool any_state = false;  // the client says that it means whatever is there
   std::string traceparent;
   std::string last_event_id;
+  std::string forwarded_for;  // every X-Forwarded-For, in their order
   std::string origin;
   std::string host;
   std::string accept;

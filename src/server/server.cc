@@ -26,8 +26,11 @@ struct Loop {
 };
 
 Failure cannot_listen(const std::string& where, const boost::system::error_code& error) {
-  return fail(Code::unexpected, fmt::format("cannot listen on {}: {}", where, error.message()),
-              "exa serve --listen 127.0.0.1:8480");
+  const bool taken = error == boost::asio::error::address_in_use;
+  return fail(taken ? Code::conflict : Code::usage,
+              fmt::format("cannot listen on {}: {}", where, error.message()),
+              taken ? "ss -ltnp says who does; exa serve --listen 127.0.0.1:0 picks a free port"
+                    : "exa serve --listen 127.0.0.1:8480");
 }
 
 }  // namespace

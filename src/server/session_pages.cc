@@ -145,7 +145,7 @@ Result<Outgoing> SessionPages::sign_in_with_password(const Incoming& incoming) {
 }
 
 Result<Outgoing> SessionPages::sign_out_here(const Incoming& incoming) {
-  if (const auto why = cross_site(incoming)) return fail(Code::forbidden, *why);
+  if (const auto why = cross_site(incoming, public_url_)) return fail(Code::forbidden, *why);
   EXA_TRY(sign_out(service_, session_in(incoming.cookie, incoming.tls), incoming.peer));
   Outgoing outgoing = answered(204);
   add_cookie(outgoing, drop_cookie(kSessionCookie, secure(incoming)));

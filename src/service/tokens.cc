@@ -38,6 +38,14 @@ Failure lacks(const Principal& who, const std::vector<std::string>& lacking) {
                                            who.name, join(lacking, ", ")));
 }
 
+Error no_such_account(const std::string& name) {
+  return {Code::not_found,
+          fmt::format("there is no service account \"{}\"", printable(name)),
+          {},
+          "exa service-account list",
+          {}};
+}
+
 // Whoever administers every project of an account, and holds each of its verbs, manages it.
 bool manages(const Rights& rights, const json::object& account) {
   const Rights held = rights_of_service_account(account);
@@ -99,9 +107,11 @@ Result<Owner> owner_of(Transaction& tx, const Caller& caller, const CreateToken&
   EXA_ASSIGN(const auto account, service_account_of(tx, what.service_account));
   const bool own = who.kind == "service-account" && who.name == what.service_account;
   if (!account || (!own && !manages(who.rights, *account))) {
-    return fail(Code::not_found,
-                fmt::format("there is no service account \"{}\"", printable(what.service_account)),
-                "exa service-account list");
+    return fail(no_such_account(what.service_account));
+  }
+  if (!account->at("disabled_at").is_null()) {
+    return fail(Code::conflict, fmt::format("{} is disabled", what.service_account),
+                fmt::format("exa service-account disable {} --undo", what.service_account));
   }
   return Owner{"service-account", what.service_account, rights_of_service_account(*account)};
 }
@@ -177,6 +187,26 @@ Result<Answer> create_service_account(Service& service, const Caller& caller,
     deed.after = spec;
     Answer answer;
     answer.status = 201;
+    answer.body = spec;
+    return answer;
+  });
+}
+
+Result<Answer> disable_service_account(Service& service, const Caller& caller,
+                                       const std::string& name, bool undo) {
+  return service.mutate(caller, [&](Transaction& tx, Deed& deed) -> Result<Answer> {
+    EXA_ASSIGN(auto account, service_account_of(tx, name));
+    if (!account || !manages(caller.principal.rights, *account)) return fail(no_such_account(name));
+    deed.object_kind = "service_account";
+    deed.object_name = name;
+    deed.before = *account;
+    json::object& spec = *account;
+    spec["disabled_at"] = undo ? json::value(nullptr) : time_or_null(service.now());
+    EXA_TRY(tx.change("UPDATE service_account SET spec = $2, disabled_at = $3 WHERE name = $1",
+                      {name, to_text(spec), time_column(spec, "disabled_at")}));
+    deed.after = spec;
+    deed.details["undo"] = undo;
+    Answer answer;
     answer.body = spec;
     return answer;
   });

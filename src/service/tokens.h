@@ -18,6 +18,10 @@ struct CreateServiceAccount {
 Result<Answer> create_service_account(Service& service, const Caller& caller,
                                       const CreateServiceAccount& what);
 // Those whose projects the caller administers; every one for a platform-admin.
+// Its tokens are refused from now on, or with `undo` accepted again. not_found unless the caller
+// manages it.
+Result<Answer> disable_service_account(Service& service, const Caller& caller,
+                                       const std::string& name, bool undo);
 Result<Answer> list_service_accounts(Service& service, const Caller& caller);
 
 struct CreateToken {

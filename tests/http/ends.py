@@ -94,7 +94,7 @@ def a_second_server_on_the_folder_says_why_not(exa):
         taken = subprocess.run([server.path, "serve", "--listen", f"127.0.0.1:{server.port}"],
                                env=dict(environment, EXA_HOME=folder + "-other"), capture_output=True, timeout=30)
         subprocess.run(["rm", "-rf", folder + "-other"], check=True)
-        assert taken.returncode == 1 and b"cannot listen" in taken.stderr, (taken.returncode, taken.stderr)
+        assert taken.returncode == 5 and b"cannot listen" in taken.stderr, (taken.returncode, taken.stderr)
 
 
 def what_would_be_unsafe_is_not_started(exa):
