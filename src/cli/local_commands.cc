@@ -56,7 +56,7 @@ json::object param_json(const Param& param) {
 json::object command_json(const Route& route) {
   json::array params;
   for (const Param& param : route.params) params.emplace_back(param_json(param));
-  const bool local = find_local(route) != nullptr;
+  const bool local = route.path.empty();
   return {{"name", fmt::format("exa {}", route.command)},
           {"tier", name(route.tier)},
           {"id", route.id},
