@@ -166,7 +166,7 @@ Result<LocalText> serve(const LocalCall& call) {
   }
   report(call, *log, "stopping", "Stopping: no new requests; those that began are ended.", {});
   application.drain();
-  watch.stop();  // streams would never end by themselves
+  watch.stop();      // streams would never end by themselves
   discovery.stop();  // it must not begin to ask clusters now
   operations.stop();
   server.stop();
