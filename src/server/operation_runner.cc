@@ -12,6 +12,8 @@ namespace exa {
 namespace {
 
 constexpr auto kNoteEvery = std::chrono::seconds(1);
+// What a replica that died left going on takes its callers' places until it is marked.
+constexpr auto kSweepEvery = std::chrono::minutes(1);
 
 OperationState state_of(const Reply& reply, bool stopping) {
   if (reply.status < 400) return OperationState::done;
@@ -137,11 +139,16 @@ void OperationRunner::finish(const std::string& id, const Reply& reply) {
 }
 
 void OperationRunner::keep_noting() {
+  auto swept = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     changed_.wait_for(lock, kNoteEvery);
     if (stopping_) return;
     lock.unlock();
+    if (const auto now = std::chrono::steady_clock::now(); now - swept >= kSweepEvery) {
+      swept = now;
+      static_cast<void>(sweep_operations(service_));
+    }
     // whatever fails, the next second tries again
     static_cast<void>(note_progress(service_));
     end_unwanted();
