@@ -1,0 +1,94 @@
+// What is to run: all that a renderer needs, and nothing that it has to guess. A launch from a
+// profile and one from raw flags end in the same value, so what is rendered from it is the same
+// byte for byte (requirement Phase 3, semantics §8). Pure values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.h"
+#include "launch/command_line.h"
+#include "profile/hardware_profile.h"
+
+namespace exa {
+
+// What is asked of each node: the part of a Shape that a scheduler hears of. Tags and description
+// stay behind.
+struct Resources {
+  Family family = Family::cpu;
+  std::string model;              // hint as written ("A100-80GB"); empty: any
+  int64_t gpus = 0;               // per node; with mig_profile: instances
+  int64_t fraction_milli = 1000;  // of each device
+  std::string mig_profile;        // "1g.10gb"; empty: none
+  int64_t cpu_milli = 0;          // per node; 0: not asked
+  int64_t memory_bytes = 0;       // per node; 0: not asked
+  int64_t nodes = 1;
+
+  bool operator==(const Resources&) const = default;
+};
+Resources resources_of(const Shape& shape);
+
+// Of the scheduler's own vocabulary; what a target has no word for, it refuses by name.
+struct SchedulerOptions {
+  std::string partition;   // Slurm partition, Flux queue
+  std::string account;     // Slurm account, Flux bank
+  std::string qos;         // Slurm
+  std::string name_space;  // Kubernetes namespace; empty: default
+  Duration time_limit{};   // 0: the scheduler's default
+  bool operator==(const SchedulerOptions&) const = default;
+};
+
+// A disk that outlives starts and stops (a workbench's home).
+struct Volume {
+  int64_t bytes = 0;  // 0: none
+  std::string mount;  // absolute path in the container
+  bool operator==(const Volume&) const = default;
+};
+
+struct LaunchSpec {
+  Surface kind = Surface::training;  // workbench, training or serving; never any
+  std::string project;
+  std::string name;  // [a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?: see check_launch_name
+  std::string id;    // of this launch: stands in the scheduler's comment or label, so that
+                     // a submission whose answer was lost is found again, never repeated
+  Resources resources;
+  CommandLine command;  // run once on every node
+  Environment environment;
+  std::string folder;  // absolute, on the target: working folder and logs; empty: none
+  std::string image;   // where the target runs containers; empty: the target needs none
+  int64_t port = 0;    // that the program serves; 0: none
+  Volume volume;
+  int64_t replicas = 1;  // of a service
+  int64_t restarts = 0;  // after a failure of the whole job
+  SchedulerOptions options;
+
+  bool operator==(const LaunchSpec&) const = default;
+};
+
+// "exa-training-llama": what the scheduler shows. A DNS-1123 label, as Kubernetes wants, and fine
+// for Slurm and Flux.
+std::string job_name(const LaunchSpec& spec);
+
+// At most 40 characters, so that a job's name is a DNS label whatever is put before it.
+Result<void> check_launch_name(std::string_view name);
+
+// "KIND PROJECT/NAME ID", on one line: what a job carries so that it is known again as this launch.
+std::string launch_tag(const LaunchSpec& spec);
+
+struct RenderedFile {
+  std::string name;  // "job.sbatch", "manifest.yaml", "compose.yaml"
+  std::string text;
+  bool operator==(const RenderedFile&) const = default;
+};
+
+// What will be run, before it runs: the same values that a driver submits.
+struct Rendered {
+  std::vector<std::string> command;  // that submits it: {"sbatch", "--parsable", "job.sbatch"}
+  std::vector<RenderedFile> files;
+  std::vector<std::string> notes;  // what the target cannot carry, a sentence each
+  bool operator==(const Rendered&) const = default;
+};
+
+}  // namespace exa
