@@ -126,6 +126,7 @@ void check_kind(const Param& param, const json::value& value, std::vector<Proble
     case Kind::decimal:
       break;  // its meaning (cores, GiB, a share) decides: the row's own check
     case Kind::csv:
+    case Kind::words:
       check_list(param, value, where, problems);
       break;
     default:
@@ -180,6 +181,8 @@ json::value value_of_text(const Param& param, const std::string& text) {
     case Kind::saved:
       if (const auto given = parse_boolean(text)) return *given;
       return json::value(text);
+    case Kind::words:
+      return json::array{json::value(text)};
     case Kind::csv: {
       json::array list;
       for (const std::string_view part : split(text, ',')) {

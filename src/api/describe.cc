@@ -108,6 +108,7 @@ std::string_view json_type(Kind kind) {
     case Kind::saved:
       return "boolean";
     case Kind::csv:
+    case Kind::words:
       return "array";
     default:
       return "string";
@@ -188,7 +189,7 @@ bool carries_etag(std::span<const Route> table, const Route& route) {
 json::object schema_of(const Param& param) {
   json::object schema{{"type", json_type(param.kind)}};
   json::array choices(param.choices.begin(), param.choices.end());
-  if (param.kind == Kind::csv) {
+  if (param.kind == Kind::csv || param.kind == Kind::words) {
     json::object items{{"type", "string"}};
     if (!choices.empty()) items["enum"] = std::move(choices);
     schema["items"] = std::move(items);

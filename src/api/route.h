@@ -32,6 +32,7 @@ enum class Kind {
   decimal,   // number with decimals; likewise
   flag,      // true when given
   csv,       // comma-separated; a JSON list in a body
+  words,     // a JSON list in a body; command line: a flag that may be repeated, or what follows --
   choice,    // one of `choices`
   duration,  // "15m"
   path,      // a file on the machine that will read it; the command line makes it absolute

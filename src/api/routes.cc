@@ -92,6 +92,8 @@ std::string_view name(Kind kind) {
       return "flag";
     case Kind::csv:
       return "csv";
+    case Kind::words:
+      return "words";
     case Kind::choice:
       return "choice";
     case Kind::duration:

@@ -37,7 +37,9 @@ class TestExa {
         Surroundings{[this] { return now; }, [this] { return "id-" + std::to_string(++ids_); },
                      [this](const ClusterAddress&, Progress& progress) {
                        return probe_with ? probe_with(progress) : probe();
-                     }});
+                     },
+                     [this](const ClusterAddress& address, Progress&) { return driver(address); },
+                     [this](Duration wait) { now = now + wait; }});
     router_ = std::make_unique<Router>(*service_);
   }
   ~TestExa() { store_.reset(); }
@@ -79,6 +81,10 @@ class TestExa {
   Time now = parse_rfc3339("2026-11-30T12:00:00Z").value();
   std::function<Result<Capture>()> probe = [] {
     return fail(Code::probe_failed, "nobody answers");
+  };
+  std::function<Result<std::unique_ptr<Driver>>(const ClusterAddress&)> driver =
+      [](const ClusterAddress&) -> Result<std::unique_ptr<Driver>> {
+    return fail(Code::probe_failed, "nothing is launched here");
   };
   std::function<Result<Capture>(Progress&)> probe_with;  // instead of `probe`, when set
 

@@ -54,6 +54,8 @@ json::value value_of(const Param& param, const std::string& text) {
       return json::value(text);
     case Kind::csv:
       return list_of(text);
+    case Kind::words:
+      return json::array{json::value(text)};
     default:
       return json::value(text);
   }
@@ -74,6 +76,12 @@ Result<json::object> collect_arguments(const Invocation& invocation,
   for (const auto& [param, text] : invocation.values) {
     if (param->kind == Kind::saved) {
       args[param->name] = true;
+      continue;
+    }
+    if (param->kind == Kind::words) {
+      json::value& list = args[param->name];
+      if (!list.is_array()) list = json::array();
+      list.get_array().emplace_back(text);
       continue;
     }
     if (param->kind == Kind::path) {

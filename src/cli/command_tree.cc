@@ -167,7 +167,10 @@ class Line {
 
  private:
   CLI::Option* add(const Param& param) {
-    if (param.flag.empty()) return app_.add_option(fmt::format("p{}", params_.size()));
+    if (param.flag.empty()) {
+      auto* option = app_.add_option(fmt::format("p{}", params_.size()));
+      return param.kind == Kind::words ? option->expected(-1) : option;
+    }
     const std::string flag(param.flag);
     return param.kind == Kind::flag ? app_.add_flag(flag) : app_.add_option(flag);
   }
@@ -324,6 +327,13 @@ class Line {
     return param.in == In::path || (text && std::ranges::find(kFree, param.name) == kFree.end());
   }
 
+  void read_words(const Param& param, const std::vector<std::string>& given) {
+    for (const std::string& word : given) {
+      if (!is_valid_utf8(word)) problems_.push_back({shown(param), "is not UTF-8 text", ""});
+      invocation_.values.emplace_back(&param, word);
+    }
+  }
+
   void read_params() {
     if (route_ == nullptr || invocation_.globals.help) return;
     for (size_t i = 0; i < params_.size(); ++i) {
@@ -333,6 +343,10 @@ class Line {
         // without it there is no request; everything else the route's own check names, all at once
         const bool needed = param.in == In::path || (param.flag.empty() && param.required);
         if (needed) problems_.push_back({shown(param), "is missing", ""});
+        continue;
+      }
+      if (param.kind == Kind::words) {
+        read_words(param, given);
         continue;
       }
       if (given.size() > 1 && param.kind != Kind::csv) {

@@ -79,6 +79,8 @@ std::string_view value_word(const Param& param) {
       return "N";
     case Kind::csv:
       return "A,B";
+    case Kind::words:
+      return "TEXT";
     case Kind::duration:
       return "TIME";
     case Kind::path:

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <random>
+#include <thread>
 
 #include <fmt/format.h>
 #include <pwd.h>
@@ -91,6 +92,10 @@ Instance::Instance(std::unique_ptr<Store> opened, const std::filesystem::path& f
               {clock, new_id,
                [clock](const ClusterAddress& address, Progress& progress) {
                  return probe(address, clock, progress);
+               },
+               driver_for,
+               [](Duration wait) {
+                 std::this_thread::sleep_for(std::chrono::microseconds(wait.micros));
                }}),
       router(service) {}
 

@@ -13,13 +13,6 @@ constexpr std::pair<ClusterKind, ProbeFunction> kProbes[] = {
     {ClusterKind::flux, probe_flux},
 };
 
-std::unique_ptr<Transport> transport_to(const ClusterAddress& address, const Progress& progress) {
-  const Unwanted unwanted = [&progress] { return progress.cancelled(); };
-  if (address.ssh.empty()) return local_transport(address.timeout, unwanted);
-  return ssh_transport({address.ssh, address.ssh_port, address.ssh_identity}, address.timeout,
-                       unwanted);
-}
-
 // Counts the questions that go through it, and asks no more once nobody wants the answer.
 class CountedTransport final : public Transport {
  public:
@@ -51,6 +44,13 @@ class CountedTransport final : public Transport {
 };
 
 }  // namespace
+
+std::unique_ptr<Transport> transport_to(const ClusterAddress& address, const Progress& progress) {
+  const Unwanted unwanted = [&progress] { return progress.cancelled(); };
+  if (address.ssh.empty()) return local_transport(address.timeout, unwanted);
+  return ssh_transport({address.ssh, address.ssh_port, address.ssh_identity}, address.timeout,
+                       unwanted);
+}
 
 Result<Capture> probe(const ClusterAddress& address, const Clock& clock, Progress& progress) {
   // An API server is asked over HTTPS from here, whatever the transport of the others.

@@ -29,6 +29,9 @@ struct ClusterAddress {
   Duration timeout = seconds(30);
 };
 
+// How probes and drivers reach what is not asked over HTTP; `progress` outlives it.
+std::unique_ptr<Transport> transport_to(const ClusterAddress& address, const Progress& progress);
+
 // Reports each question before it is asked; interrupted once `progress` is cancelled.
 Result<Capture> probe(const ClusterAddress& address, const Clock& clock,
                       Progress& progress = unwatched());

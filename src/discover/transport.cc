@@ -45,9 +45,12 @@ class Local final : public Transport {
  public:
   Local(Duration timeout, Unwanted unwanted) : timeout_(timeout), unwanted_(std::move(unwanted)) {}
 
-  Result<Finished> run(const std::vector<std::string>& argv) override {
+  Result<Finished> run(const std::vector<std::string>& argv) override { return give(argv, ""); }
+
+  Result<Finished> give(const std::vector<std::string>& argv, const std::string& input) override {
     Command command;
     command.argv = argv;
+    command.input = input;
     command.timeout = timeout_;
     command.unwanted = unwanted_;
     return run_command(command);
@@ -95,9 +98,12 @@ class Ssh final : public Transport {
   Ssh(SshAddress address, Duration timeout, Unwanted unwanted)
       : address_(std::move(address)), timeout_(timeout), unwanted_(std::move(unwanted)) {}
 
-  Result<Finished> run(const std::vector<std::string>& argv) override {
+  Result<Finished> run(const std::vector<std::string>& argv) override { return give(argv, ""); }
+
+  Result<Finished> give(const std::vector<std::string>& argv, const std::string& input) override {
     EXA_TRY(check_ssh_destination(address_.destination));
     Command command;
+    command.input = input;
     command.argv = ssh_words();
     command.argv.push_back(shell_line(argv));
     command.timeout = timeout_;
@@ -179,6 +185,10 @@ bool made_of(std::string_view text, std::string_view also) {
 }
 
 }  // namespace
+
+Result<Finished> Transport::give(const std::vector<std::string>& argv, const std::string&) {
+  return fail(Code::unexpected, "nothing can be given to " + printable(argv.front()) + " there");
+}
 
 Result<void> check_ssh_destination(std::string_view destination) {
   // Domain accounts hold an '@' of their own: user@domain@host.

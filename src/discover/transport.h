@@ -19,6 +19,8 @@ class Transport {
   virtual ~Transport() = default;
   // not_found when the program is not there; probe_failed when the machine cannot be reached.
   virtual Result<Finished> run(const std::vector<std::string>& argv) = 0;
+  // The same, given `input` on its standard input.
+  virtual Result<Finished> give(const std::vector<std::string>& argv, const std::string& input);
   virtual Result<std::string> read_file(const std::string& path) = 0;  // not_found, probe_failed
   virtual Result<std::vector<std::string>> list_folder(
       const std::string& path) = 0;          // names, sorted

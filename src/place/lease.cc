@@ -275,11 +275,8 @@ PoolLeases held(std::span<const Lease> leases, Time now) {
   return sum;
 }
 
-Lease lease_of(const Decision& decision, std::span<const Lease> open, Duration lifetime) {
-  EXA_ASSERT(decision.chosen);
-  const PoolCandidate& chosen = decision.candidates[*decision.chosen];
-  const Pool& pool = decision.pools->pools[chosen.pool];
-  const Workload& workload = decision.ask.workload;
+Lease lease_without_promise(const Pool& pool, const Workload& workload, Time now,
+                            Duration lifetime) {
   Lease lease;
   lease.workload = workload.name;
   lease.hardware_profile = workload.hardware_profile;
@@ -289,6 +286,20 @@ Lease lease_of(const Decision& decision, std::span<const Lease> open, Duration l
   lease.device = pool.accelerator;
   lease.model = pool.model;
   lease.devices = workload.devices();
+  lease.held_milli = workload.fraction_milli;
+  lease.cluster = pool.cluster;
+  lease.price = pool.price;
+  lease.carbon = carbon_rate(pool);
+  lease.taken_at = now;
+  lease.expires_at = now + lifetime;
+  return lease;
+}
+
+Lease lease_of(const Decision& decision, std::span<const Lease> open, Duration lifetime) {
+  EXA_ASSERT(decision.chosen);
+  const PoolCandidate& chosen = decision.candidates[*decision.chosen];
+  const Pool& pool = decision.pools->pools[chosen.pool];
+  Lease lease = lease_without_promise(pool, decision.ask.workload, decision.decided_at, lifetime);
   lease.held_milli = chosen.held_milli;
   if (chosen.share >= 0) {
     const ShareOption& share =
@@ -300,11 +311,6 @@ Lease lease_of(const Decision& decision, std::span<const Lease> open, Duration l
     else
       lease.mig_profile = share.mig_profile.empty() ? name(share.sharing) : share.mig_profile;
   }
-  lease.cluster = pool.cluster;
-  lease.price = pool.price;
-  lease.carbon = carbon_rate(pool);
-  lease.taken_at = decision.decided_at;
-  lease.expires_at = {decision.decided_at.micros + lifetime.micros};
   return lease;
 }
 

@@ -80,6 +80,11 @@ PoolLeases held(std::span<const Lease> leases, Time now);
 // devices stay whole. `open` are the pool's open leases. The decision has chosen a pool.
 Lease lease_of(const Decision& decision, std::span<const Lease> open, Duration lifetime);
 
+// The lease of work that waits in its scheduler's queue, or runs where nothing was seen: it counts
+// for limits and cost, and promises nothing on the pool's nodes.
+Lease lease_without_promise(const Pool& pool, const Workload& workload, Time now,
+                            Duration lifetime);
+
 // Keys as above; `state` is "held", "released" or "expired" at `now`.
 json::object to_json(const Lease& lease, Time now);
 // What the store keeps and the audit log digests: nothing in it depends on the time of reading.

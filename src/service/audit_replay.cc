@@ -28,6 +28,7 @@ constexpr DocumentTable kDocuments[] = {
     {"setup_code", "setup_code", "name"},
     {"project_limits", "project_limits", "name"},
     {"profile_share", "profile_share", "name"},
+    {"launch", "launch", "id"},
 };
 
 std::string detail(const AuditEntry& entry, std::string_view key) {
@@ -119,9 +120,13 @@ void replay_documents(ReplayedState& state, const AuditEntry& entry) {
   const json::value* also = entry.details.if_contains("also");
   if (also == nullptr || !also->is_array()) return;
   for (const json::value& one : also->get_array()) {
-    state
-        .documents[{std::string(text_or(one, "kind", "")), std::string(text_or(one, "name", ""))}] =
-        text_or(one, "digest", "");
+    const std::string kind(text_or(one, "kind", ""));
+    const std::string name(text_or(one, "name", ""));
+    // launches keep and release their consumers; `use` and `release` have entries of their own
+    if (kind == "consumer")
+      state.consumers[name] = text_or(one, "digest", "");
+    else
+      state.documents[{kind, name}] = text_or(one, "digest", "");
   }
 }
 
@@ -168,6 +173,9 @@ std::span<const DocumentColumn> document_columns() {
       {"setup_code", "used_at", "used_at"},
       {"project_limits", "name", "project"},
       {"profile_share", "project", "project"},
+      {"launch", "project", "spec/project"},
+      {"launch", "kind", "spec/kind"},
+      {"launch", "created_at", "created_at"},
   };
   return kColumns;
 }

@@ -159,6 +159,33 @@ Result<Consumer> load_consumer(Transaction& tx, const std::string& project, cons
   return consumer_of(rows[0], project);
 }
 
+Result<void> insert_consumer(Transaction& tx, const Consumer& consumer) {
+  EXA_ASSIGN(
+      const auto same,
+      tx.rows(
+          "SELECT profile, version FROM consumer WHERE project = $1 AND kind = $2 AND ref = $3",
+          {consumer.project, consumer.kind, consumer.ref}));
+  if (!same.empty()) {
+    return fail(Code::conflict,
+                fmt::format("{}/{} runs on {}@{} already", consumer.kind, consumer.ref,
+                            same[0].text(0), same[0].integer(1)),
+                fmt::format("exa hardware profile release {} --for {}", consumer.ref,
+                            consumer.kind));
+  }
+  EXA_TRY(tx.change("INSERT INTO consumer VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+                    {consumer.project, consumer.kind, consumer.ref, consumer.profile,
+                     consumer.version, to_text(shape_to_json(consumer.shape)),
+                     consumer.cluster.empty() ? Value(nullptr) : Value(consumer.cluster),
+                     consumer.since.micros, consumer.recorded_by}));
+  return {};
+}
+
+Result<void> remove_consumer(Transaction& tx, const Consumer& consumer) {
+  EXA_TRY(tx.change("DELETE FROM consumer WHERE project = $1 AND kind = $2 AND ref = $3",
+                    {consumer.project, consumer.kind, consumer.ref}));
+  return {};
+}
+
 Result<Answer> use_profile(Service& service, const Caller& caller, const UseProfile& what) {
   EXA_TRY(check_consumer_name(what.as));
   return service.mutate(caller, [&](Transaction& tx, Deed& deed) -> Result<Answer> {
@@ -172,17 +199,6 @@ Result<Answer> use_profile(Service& service, const Caller& caller, const UseProf
                               what.cluster));
     }
     const std::string kind(name(what.surface));
-    EXA_ASSIGN(
-        const auto same,
-        tx.rows(
-            "SELECT profile, version FROM consumer WHERE project = $1 AND kind = $2 AND ref = $3",
-            {what.project, kind, what.as}));
-    if (!same.empty()) {
-      return fail(Code::conflict,
-                  fmt::format("{}/{} runs on {}@{} already", kind, what.as, same[0].text(0),
-                              same[0].integer(1)),
-                  fmt::format("exa hardware profile release {} --for {}", what.as, kind));
-    }
     const Consumer consumer{what.project,
                             kind,
                             what.as,
@@ -194,11 +210,7 @@ Result<Answer> use_profile(Service& service, const Caller& caller, const UseProf
                             what.cluster,
                             service.now(),
                             caller.principal.name};
-    EXA_TRY(tx.change("INSERT INTO consumer VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-                      {consumer.project, consumer.kind, consumer.ref, consumer.profile,
-                       consumer.version, to_text(shape_to_json(consumer.shape)),
-                       consumer.cluster.empty() ? Value(nullptr) : Value(consumer.cluster),
-                       consumer.since.micros, consumer.recorded_by}));
+    EXA_TRY(insert_consumer(tx, consumer));
     deed = {"consumer",
             what.as,
             what.project,
@@ -241,8 +253,7 @@ Result<Answer> release_profile(Service& service, const Caller& caller, const std
                   close_matches(ref, names)};
       return fail(std::move(error));
     }
-    EXA_TRY(tx.change("DELETE FROM consumer WHERE project = $1 AND kind = $2 AND ref = $3",
-                      {project, kind, ref}));
+    EXA_TRY(remove_consumer(tx, *found));
     deed = {"consumer", ref, project, {}, json::value(to_json(*found)), {}, "", {{"kind", kind}}};
     Answer answer;
     answer.body = to_json(*found);

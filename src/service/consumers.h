@@ -44,6 +44,10 @@ std::string runs_on(std::string_view project_column, std::string_view name_colum
 Result<Consumer> load_consumer(Transaction& tx, const std::string& project, const std::string& kind,
                                const std::string& ref);
 
+// Rows. Fails with conflict where the name runs on a profile already.
+Result<void> insert_consumer(Transaction& tx, const Consumer& consumer);
+Result<void> remove_consumer(Transaction& tx, const Consumer& consumer);
+
 struct UseProfile {
   std::string project;
   ProfileRef ref;

@@ -41,6 +41,8 @@ Result<Lease> find_lease(Transaction& tx, const Caller& caller, const std::strin
   return lease;
 }
 
+}  // namespace
+
 Result<void> update_lease(Transaction& tx, const Lease& lease) {
   const Value ended = lease.ended_at ? Value(lease.ended_at->micros) : Value(nullptr);
   EXA_TRY(tx.change("UPDATE lease SET spec = $1, expires_at = $2, ended_at = $3 WHERE id = $4",
@@ -48,7 +50,13 @@ Result<void> update_lease(Transaction& tx, const Lease& lease) {
   return {};
 }
 
-}  // namespace
+Result<std::optional<Lease>> load_lease(Transaction& tx, const std::string& id) {
+  EXA_ASSIGN(const auto rows, tx.rows("SELECT spec FROM lease WHERE id = $1", {id}));
+  std::optional<Lease> lease;
+  if (rows.empty()) return lease;
+  EXA_ASSIGN(lease, lease_of_row(rows[0]));
+  return lease;
+}
 
 Result<LeasesByPool> open_leases_by_pool(Transaction& tx, Time now) {
   EXA_ASSIGN(const auto rows,

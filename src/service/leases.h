@@ -21,6 +21,9 @@ Result<std::vector<Lease>> open_leases_of_project(Transaction& tx, const std::st
                                                   Time now);
 
 Result<void> insert_lease(Transaction& tx, const Lease& lease);
+Result<void> update_lease(Transaction& tx, const Lease& lease);
+// Whoever asks: for what follows a lease. nullopt: there is none.
+Result<std::optional<Lease>> load_lease(Transaction& tx, const std::string& id);
 
 // Every lease of some projects, those that ended too: what usage is counted from.
 Result<std::vector<Lease>> load_leases(Transaction& tx, const Projects& projects);

@@ -9,6 +9,13 @@ namespace exa {
 // `what.workload` and `what.hardware_profile` are read; see PlaceWorkload.
 Result<PlaceAsk> ask_from(Transaction& tx, const PlaceWorkload& what, const EngineTable& engines);
 
+// Keeps a decision with what follows from it (event, permit, lease): the answer is its document.
+Result<Answer> keep_placement(Service& service, const Caller& caller, const PlaceWorkload& what,
+                              Transaction& tx, Deed& deed, const Decision& decision);
+
+// The label of a project; empty: it has none.
+Result<std::string> residency_of_project(Transaction& tx, const std::string& project);
+
 struct BurstEventOf {
   std::string id;
   std::string decision;

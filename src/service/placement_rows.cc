@@ -97,6 +97,21 @@ Result<void> add_what_is_held(StoredPool& stored, Seen& seen, const LeasesByPool
   return seen.look(stored.pool, on_cluster(leases, stored.pool.cluster));
 }
 
+Pools picture_of(std::vector<StoredPool> stored, PlaceRules rules) {
+  std::vector<Pool> pools;
+  pools.reserve(stored.size());
+  std::map<std::string, int64_t> currencies;
+  for (StoredPool& one : stored) {
+    if (one.pool.price) ++currencies[one.pool.price->currency];
+    pools.push_back(std::move(one.pool));
+  }
+  // prices are compared in the currency that most pools are priced in, the first by name of equals
+  const auto most =
+      std::ranges::max_element(currencies, {}, [](const auto& pair) { return pair.second; });
+  if (most != currencies.end()) rules.currency = most->first;
+  return build_pools(std::move(pools), std::move(rules));
+}
+
 }  // namespace
 
 Result<EngineTable> load_engines(Transaction& tx) {
@@ -185,18 +200,29 @@ Result<std::vector<Lease>> leases_on(Transaction& tx, const std::string& cluster
 Result<Pools> load_picture(Transaction& tx, Time now) {
   EXA_ASSIGN(auto stored, load_pools(tx, now));
   EXA_ASSIGN(PlaceRules rules, load_place_rules(tx));
-  std::vector<Pool> pools;
-  pools.reserve(stored.size());
-  std::map<std::string, int64_t> currencies;
-  for (StoredPool& one : stored) {
-    if (one.pool.price) ++currencies[one.pool.price->currency];
-    pools.push_back(std::move(one.pool));
+  return picture_of(std::move(stored), std::move(rules));
+}
+
+Result<Pools> load_launch_picture(Transaction& tx, Time now, const std::string& cluster,
+                                  Family family) {
+  EXA_ASSIGN(auto stored, load_pools(tx, now));
+  std::erase_if(stored, [&](const StoredPool& one) {
+    return one.pool.declared() || (!cluster.empty() && one.pool.cluster != cluster);
+  });
+  const bool has_family = std::ranges::any_of(
+      stored, [&](const StoredPool& one) { return one.pool.accelerator == family; });
+  if (!cluster.empty() && !has_family) {
+    StoredPool own;
+    own.pool.name = "cluster:" + cluster;  // no pool can be called this
+    own.pool.cluster = cluster;
+    own.pool.accelerator = family;
+    EXA_ASSIGN(const auto leases, open_leases_by_pool(tx, now));
+    Seen seen(tx, now);
+    EXA_TRY(add_what_is_held(own, seen, leases, now));
+    stored.push_back(std::move(own));
   }
-  // prices are compared in the currency that most pools are priced in, the first by name of equals
-  const auto most =
-      std::ranges::max_element(currencies, {}, [](const auto& pair) { return pair.second; });
-  if (most != currencies.end()) rules.currency = most->first;
-  return build_pools(std::move(pools), std::move(rules));
+  EXA_ASSIGN(PlaceRules rules, load_place_rules(tx));
+  return picture_of(std::move(stored), std::move(rules));
 }
 
 Result<void> put_setting(Transaction& tx, std::string_view table, const std::string& name,

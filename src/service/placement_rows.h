@@ -37,6 +37,11 @@ Result<std::vector<Lease>> leases_on(Transaction& tx, const std::string& cluster
 // Every pool and every rule as one consistent picture: what place() decides on.
 Result<Pools> load_picture(Transaction& tx, Time now);
 
+// The pools that a launch can be placed on: those that `cluster` backs, or any cluster (empty). A
+// cluster without a pool of the family is one itself, "cluster:NAME", without price or region.
+Result<Pools> load_launch_picture(Transaction& tx, Time now, const std::string& cluster,
+                                  Family family);
+
 // Writes one row of a table keyed by name (pool has its own).
 Result<void> put_setting(Transaction& tx, std::string_view table, const std::string& name,
                          const json::object& spec, Time now, const std::string& who);

@@ -20,14 +20,6 @@
 namespace exa {
 namespace {
 
-Result<std::string> residency_of_project(Transaction& tx, const std::string& project) {
-  EXA_ASSIGN(const auto rows,
-             tx.rows("SELECT spec FROM project_residency WHERE name = $1", {project}));
-  if (rows.empty()) return std::string();
-  EXA_ASSIGN(const json::value spec, parse_stored(rows[0].text(0), "stored residency"));
-  return std::string(text_or(spec, "residency", ""));
-}
-
 // What the caller gave, over what the profile asks for.
 Result<json::object> filled_from_profile(Transaction& tx, const PlaceWorkload& what) {
   if (what.hardware_profile.empty()) return what.workload;
@@ -122,7 +114,7 @@ class Keeper {
     EXA_ASSIGN(const Inventory inventory, load_inventory(tx_, head->id));
     EXA_ASSIGN(const auto open, leases_on(tx_, pool.cluster, decision_.decided_at));
     auto nodes = nodes_for(pool, inventory, open, decision_.ask.workload);
-    if (nodes.empty()) {
+    if (nodes.empty() && !what_.queues) {
       return fail(
           Code::unresolvable,
           fmt::format("pool {} cannot promise {} now: what is free on its nodes is not known",
@@ -199,6 +191,19 @@ json::value at(const json::value& spec, std::string_view pointer) {
 
 }  // namespace
 
+Result<std::string> residency_of_project(Transaction& tx, const std::string& project) {
+  EXA_ASSIGN(const auto rows,
+             tx.rows("SELECT spec FROM project_residency WHERE name = $1", {project}));
+  if (rows.empty()) return std::string();
+  EXA_ASSIGN(const json::value spec, parse_stored(rows[0].text(0), "stored residency"));
+  return std::string(text_or(spec, "residency", ""));
+}
+
+Result<Answer> keep_placement(Service& service, const Caller& caller, const PlaceWorkload& what,
+                              Transaction& tx, Deed& deed, const Decision& decision) {
+  return Keeper(service, caller, what, tx, deed, decision).keep();
+}
+
 Result<PlaceAsk> ask_from(Transaction& tx, const PlaceWorkload& what, const EngineTable& engines) {
   PlaceAsk ask;
   EXA_ASSIGN(const json::object workload, filled_from_profile(tx, what));
@@ -249,7 +254,7 @@ Result<Answer> place_workload(Service& service, const Caller& caller, const Plac
     EXA_ASSIGN(const Pools pools, load_picture(tx, now));
     EXA_ASSIGN(const PlaceAsk ask, ask_from(tx, what, pools->rules.engines));
     EXA_ASSIGN(const Decision decision, place(ask, pools, now));
-    return Keeper(service, caller, what, tx, deed, decision).keep();
+    return keep_placement(service, caller, what, tx, deed, decision);
   });
 }
 

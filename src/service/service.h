@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/time.h"
 #include "discover/probe.h"
+#include "launch/driver.h"
 #include "service/attempt_limiter.h"
 #include "service/audit_trail.h"
 #include "service/caller.h"
@@ -23,6 +24,8 @@ struct Surroundings {
   Clock clock;
   std::function<std::string()> new_id;  // unique, sortable by time
   std::function<Result<Capture>(const ClusterAddress&, Progress&)> probe;
+  std::function<Result<std::unique_ptr<Driver>>(const ClusterAddress&, Progress&)> driver;
+  std::function<void(Duration)> sleep;  // between two looks at what is waited for
 };
 
 // What a use case answers, before it becomes a reply.

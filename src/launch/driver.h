@@ -1,0 +1,53 @@
+// How a launch reaches what runs it: one driver for each kind of cluster. The edge beside the
+// renderers; what is rendered is what is submitted.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "discover/probe.h"
+#include "launch/launch_spec.h"
+#include "launch/observed.h"
+
+namespace exa {
+
+// One thread at a time. Every error but those of is_refusal leaves open whether it was done.
+class Driver {
+ public:
+  virtual ~Driver() = default;
+
+  // Where a launch without a folder of its own works: absolute, on the target. Empty: it needs
+  // none.
+  virtual Result<std::string> home() = 0;
+  virtual Result<Rendered> render(const LaunchSpec& spec) = 0;  // asks nobody
+  // The scheduler's id of the job. Submits once: never again on its own after an error.
+  virtual Result<std::string> submit(const LaunchSpec& spec, const Rendered& rendered) = 0;
+  // The job, or with an empty id the one that carries the launch's tag: how a submission whose
+  // answer was lost is found again. nullopt: the scheduler answered, and knows of none.
+  virtual Result<std::optional<Observed>> find(const LaunchSpec& spec, const std::string& job) = 0;
+  // Ending what has ended is no error.
+  virtual Result<void> cancel(const LaunchSpec& spec, const std::string& job) = 0;
+  // The last lines of what it printed; not_found when there is nothing yet.
+  virtual Result<std::string> logs(const LaunchSpec& spec, const std::string& job,
+                                   int64_t tail_lines) = 0;
+  // A file that the program wrote below its folder (a server's address); not_found.
+  virtual Result<std::string> read(const LaunchSpec& spec, const std::string& path) = 0;
+  virtual Result<std::vector<std::string>> list(const LaunchSpec& spec,
+                                                const std::string& folder) = 0;
+};
+
+// Whether this error of submit says that nothing was submitted and nothing will be.
+bool is_refusal(const Error& error);
+
+// A driver for what `exa cluster add` stored. `progress` outlives it.
+Result<std::unique_ptr<Driver>> driver_for(const ClusterAddress& address, Progress& progress);
+
+// Over any transport; `local` starts processes there without a scheduler.
+std::unique_ptr<Driver> slurm_driver(std::unique_ptr<Transport> transport);
+std::unique_ptr<Driver> flux_driver(std::unique_ptr<Transport> transport);
+std::unique_ptr<Driver> local_driver(std::unique_ptr<Transport> transport);
+Result<std::unique_ptr<Driver>> kubernetes_driver(const ClusterAddress& address,
+                                                  Progress& progress);
+
+}  // namespace exa

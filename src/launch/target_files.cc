@@ -1,0 +1,42 @@
+#include "launch/target_files.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace exa {
+
+std::string log_path(const LaunchSpec& spec) {
+  return spec.folder + "/" + spec.id + ".log";
+}
+
+Result<std::string> home_on(Transport& transport) {
+  EXA_ASSIGN(const Finished finished, transport.run({"printenv", "HOME"}));
+  const std::string home(trim(finished.out));
+  if (finished.exit_code == 0 && home.starts_with('/')) return home;
+  return fail(Code::probe_failed,
+              fmt::format("{} has no home folder to work in", transport.describe()),
+              "name a folder: --folder /shared/path");
+}
+
+Result<void> make_folder(Transport& transport, const std::string& folder) {
+  EXA_ASSIGN(const Finished finished, transport.run({"mkdir", "-p", "--", folder}));
+  if (finished.exit_code == 0) return {};
+  return fail(Code::invalid_input,
+              fmt::format("the folder {} cannot be made on {}: {}", printable(folder),
+                          transport.describe(), printable(trim(finished.err))),
+              "name another: --folder /shared/path");
+}
+
+Result<std::string> tail(Transport& transport, const std::string& path, int64_t lines) {
+  EXA_ASSIGN(const Finished finished,
+             transport.run({"tail", "-n", std::to_string(lines), "--", path}));
+  if (finished.exit_code == 0) return finished.out;
+  EXA_ASSIGN(const Finished there, transport.run({"test", "-e", path}));
+  if (there.exit_code != 0)
+    return fail(Code::not_found, "nothing was printed yet: there is no " + printable(path));
+  return fail(Code::probe_failed,
+              fmt::format("cannot read {}: {}", printable(path), printable(trim(finished.err))));
+}
+
+}  // namespace exa

@@ -1,0 +1,19 @@
+// Files and folders where a launch works, through a transport. Paths are absolute.
+#pragma once
+
+#include <string>
+
+#include "discover/transport.h"
+#include "launch/launch_spec.h"
+
+namespace exa {
+
+// What the program prints: FOLDER/ID.log. Renderers and drivers both ask here.
+std::string log_path(const LaunchSpec& spec);
+
+Result<std::string> home_on(Transport& transport);  // of whoever the transport is there
+Result<void> make_folder(Transport& transport, const std::string& folder);  // with its parents
+// The last lines; not_found when the file is not there yet.
+Result<std::string> tail(Transport& transport, const std::string& path, int64_t lines);
+
+}  // namespace exa

@@ -1,0 +1,13 @@
+-- Workbenches, training runs and services that were launched, each with the shape it got. `spec` is
+-- the whole document of a row, the one that the audit log digests; columns beside it are for finding
+-- it. Times are microseconds since 1970 (UTC).
+CREATE TABLE launch (
+  id TEXT PRIMARY KEY,    -- "PROJECT/KIND/NAME"
+  project TEXT NOT NULL REFERENCES project (name),
+  kind TEXT NOT NULL,
+  spec TEXT NOT NULL,
+  created_at BIGINT NOT NULL,
+  open BIGINT NOT NULL    -- 1: it may run or come to run, so that its target is asked
+);
+CREATE INDEX launch_by_project ON launch (project, kind, created_at);
+CREATE INDEX launch_open ON launch (open) WHERE open = 1;
