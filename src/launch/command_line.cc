@@ -11,11 +11,6 @@
 namespace exa {
 namespace {
 
-// What no script, manifest or line of ssh carries unchanged.
-bool breaks_a_line(std::string_view text) {
-  return text.find_first_of(std::string_view("\0\n\r", 3)) != std::string_view::npos;
-}
-
 bool is_identifier(std::string_view key) {
   const auto is_letter = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -27,6 +22,10 @@ bool is_identifier(std::string_view key) {
 constexpr const char* kLineBreak = "holds a line break or a NUL byte, which cannot be passed on";
 
 }  // namespace
+
+bool breaks_a_line(std::string_view text) {
+  return text.find_first_of(std::string_view("\0\n\r", 3)) != std::string_view::npos;
+}
 
 bool mentions(const CommandLine& command, RunTime what) {
   return std::ranges::any_of(command, [&](const Word& word) {

@@ -5,6 +5,7 @@
 
 #include <initializer_list>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -33,6 +34,9 @@ struct Word {
 
 using CommandLine = std::vector<Word>;
 using Environment = std::vector<std::pair<std::string, std::string>>;
+
+// A line break or a NUL byte: what no script, manifest or line of ssh carries unchanged.
+bool breaks_a_line(std::string_view text);
 
 // Whether any word has a part of this kind.
 bool mentions(const CommandLine& command, RunTime what);

@@ -37,6 +37,11 @@ struct SchedulerOptions {
   std::string qos;         // Slurm
   std::string name_space;  // Kubernetes namespace; empty: default
   Duration time_limit{};   // 0: the scheduler's default
+  // The cluster's own word for the device, as discovery found it (Offer::resource): Slurm's GRES
+  // "gpu:a100", "gpu:nvidia_a100-sxm4-80gb_1g.10gb"; Flux's property "a100". Types are whatever a
+  // site calls them, so none is made up from the model hint: empty asks for any of the family.
+  std::string device;
+  int64_t shares_per_device = 0;  // Slurm shards that a card is cut into; 0: not known
   bool operator==(const SchedulerOptions&) const = default;
 };
 
@@ -87,6 +92,8 @@ struct RenderedFile {
 struct Rendered {
   std::vector<std::string> command;  // that submits it: {"sbatch", "--parsable", "job.sbatch"}
   std::vector<RenderedFile> files;
+  Environment environment;         // of `command`, where no file carries the program's own
+  std::string folder;              // that `command` runs in, likewise
   std::vector<std::string> notes;  // what the target cannot carry, a sentence each
   bool operator==(const Rendered&) const = default;
 };
