@@ -41,6 +41,8 @@ std::vector<Route> burst_routes();
 std::vector<Route> usage_routes();
 std::vector<Route> status_routes();
 std::vector<Route> operation_routes();
+std::vector<Route> workbench_routes();
+std::vector<Route> pipeline_routes();
 std::vector<Route> simulation_routes();
 std::vector<Route> account_routes();
 std::vector<Route> token_routes();

@@ -57,6 +57,8 @@ constexpr auto kRules = std::to_array<ActionRule>({
     {"placement:write", kProject, member},  // takes and gives back devices
     {"burst:read", kProject, viewer},
     {"burst:write", kProject, member},
+    {"launch:read", kProject, viewer},
+    {"launch:write", kProject, member},
     {"usage:read", kProject, viewer},
     {"project_member:read", kProject, viewer},
     {"project_member:write", kProject, admin},

@@ -55,6 +55,7 @@ constexpr NumberField kNumbers[] = {
     {"volume_bytes", [](LaunchSpec& s) -> int64_t& { return s.volume.bytes; }},
     {"replicas", [](LaunchSpec& s) -> int64_t& { return s.replicas; }},
     {"restarts", [](LaunchSpec& s) -> int64_t& { return s.restarts; }},
+    {"shares_per_device", [](LaunchSpec& s) -> int64_t& { return s.options.shares_per_device; }},
     {"time_limit_micros", [](LaunchSpec& s) -> int64_t& { return s.options.time_limit.micros; }},
 };
 
@@ -74,6 +75,7 @@ constexpr TextField kTexts[] = {
     {"partition", [](LaunchSpec& s) -> std::string& { return s.options.partition; }},
     {"account", [](LaunchSpec& s) -> std::string& { return s.options.account; }},
     {"qos", [](LaunchSpec& s) -> std::string& { return s.options.qos; }},
+    {"device", [](LaunchSpec& s) -> std::string& { return s.options.device; }},
     {"namespace", [](LaunchSpec& s) -> std::string& { return s.options.name_space; }},
 };
 

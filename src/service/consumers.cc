@@ -162,15 +162,14 @@ Result<Consumer> load_consumer(Transaction& tx, const std::string& project, cons
 Result<void> insert_consumer(Transaction& tx, const Consumer& consumer) {
   EXA_ASSIGN(
       const auto same,
-      tx.rows(
-          "SELECT profile, version FROM consumer WHERE project = $1 AND kind = $2 AND ref = $3",
-          {consumer.project, consumer.kind, consumer.ref}));
+      tx.rows("SELECT profile, version FROM consumer WHERE project = $1 AND kind = $2 AND ref = $3",
+              {consumer.project, consumer.kind, consumer.ref}));
   if (!same.empty()) {
-    return fail(Code::conflict,
-                fmt::format("{}/{} runs on {}@{} already", consumer.kind, consumer.ref,
-                            same[0].text(0), same[0].integer(1)),
-                fmt::format("exa hardware profile release {} --for {}", consumer.ref,
-                            consumer.kind));
+    return fail(
+        Code::conflict,
+        fmt::format("{}/{} runs on {}@{} already", consumer.kind, consumer.ref, same[0].text(0),
+                    same[0].integer(1)),
+        fmt::format("exa hardware profile release {} --for {}", consumer.ref, consumer.kind));
   }
   EXA_TRY(tx.change("INSERT INTO consumer VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
                     {consumer.project, consumer.kind, consumer.ref, consumer.profile,

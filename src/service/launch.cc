@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "launch/device_word.h"
 #include "service/launch_parts.h"
 #include "service/profile_rows.h"
 #include "service/resolutions.h"
@@ -124,6 +125,7 @@ class Start {
         launch_.created_by = over->created_by;
       }
       EXA_TRY(resolved(tx, shape));
+      EXA_TRY(name_device(tx));
       EXA_ASSIGN(rendered_, aim_.driver->render(launch_.spec));
       for (const std::string& note : rendered_.notes) notices_.push_back(note);
       EXA_ASSIGN(const Placed placed,
@@ -216,6 +218,25 @@ class Start {
     }
     if (resolution.status != Status::verified)
       notices_.push_back(fmt::format("{}: {}", name(resolution.status), resolution.reason));
+    return {};
+  }
+
+  // Types of devices are whatever a site calls them: as its newest snapshot has it.
+  Result<void> name_device(Transaction& tx) {
+    SchedulerOptions& options = launch_.spec.options;
+    const bool has_words = aim_.kind == ClusterKind::slurm || aim_.kind == ClusterKind::flux;
+    if (!has_words || !options.device.empty()) return {};
+    EXA_ASSIGN(const Cluster cluster, find_cluster(tx, launch_.cluster));
+    EXA_ASSIGN(const auto head, newest_snapshot(tx, cluster));
+    if (!head) return {};
+    EXA_ASSIGN(const Inventory inventory, load_inventory(tx, head->id));
+    const DeviceWord word = device_word(inventory, launch_.spec.resources, options.partition);
+    options.device = word.device;
+    options.shares_per_device = word.shares_per_device;
+    if (!word.others.empty()) {
+      notices_.push_back(fmt::format("{} calls them {} too; --device says which", cluster.name,
+                                     join(word.others, ", ")));
+    }
     return {};
   }
 
@@ -368,8 +389,7 @@ std::string address_in(std::string_view text) {
     while (stop < text.size() && is_of_address(text[stop])) ++stop;
     const bool one_word = begin != std::string_view::npos &&
                           std::ranges::all_of(text.substr(begin, stop - begin), is_of_address);
-    if (one_word && stop > at + kToken.size())
-      return std::string(text.substr(begin, stop - begin));
+    if (one_word && stop > at + kToken.size()) return std::string(text.substr(begin, stop - begin));
     if (at == 0) return "";
     end = at - 1;
   }
@@ -397,14 +417,14 @@ Result<Answer> keep_opened(Service& service, const Caller& caller, const Launch&
     answer.shown_once = "url";
     const std::string port = port_of(url);
     const std::string node = launch.nodes.empty() ? "" : launch.nodes[0];
-    answer.body = {{"name", launch.spec.name},
-                   {"project", launch.spec.project},
-                   {"url", url},
-                   {"node", node.empty() ? json::value(nullptr) : json::value(node)},
-                   {"tunnel", node.empty() || port.empty()
-                                  ? json::value(nullptr)
-                                  : json::value(fmt::format("ssh -N -L {0}:127.0.0.1:{0} {1}", port,
-                                                            node))}};
+    answer.body = {
+        {"name", launch.spec.name},
+        {"project", launch.spec.project},
+        {"url", url},
+        {"node", node.empty() ? json::value(nullptr) : json::value(node)},
+        {"tunnel", node.empty() || port.empty()
+                       ? json::value(nullptr)
+                       : json::value(fmt::format("ssh -N -L {0}:127.0.0.1:{0} {1}", port, node))}};
     return answer;
   });
 }
@@ -468,8 +488,7 @@ Result<Answer> launch_logs(Service& service, const Caller& caller, const std::st
   EXA_ASSIGN(Aim aim, aim_at(service, caller, stored.cluster));
   EXA_ASSIGN(std::string text, aim.driver->logs(stored.spec, stored.job, lines));
   Answer answer;
-  answer.body = {
-      {"name", name}, {"project", project}, {"text", without_tokens(std::move(text))}};
+  answer.body = {{"name", name}, {"project", project}, {"text", without_tokens(std::move(text))}};
   return answer;
 }
 
@@ -494,11 +513,11 @@ Result<Answer> open_workbench(Service& service, const Caller& caller, const std:
       if (!url.empty()) return keep_opened(service, caller, launch, url);
     }
     if (times == kMostLooks) {
-      return fail(Code::conflict,
-                  fmt::format("{} is {}, and has not said where it answers{}{}", name,
-                              exa::name(launch.state), launch.reason.empty() ? "" : ": ",
-                              launch.reason),
-                  fmt::format("exa workbench logs {}", name));
+      return fail(
+          Code::conflict,
+          fmt::format("{} is {}, and has not said where it answers{}{}", name,
+                      exa::name(launch.state), launch.reason.empty() ? "" : ": ", launch.reason),
+          fmt::format("exa workbench logs {}", name));
     }
     EXA_TRY(caller.progress->step(exa::name(launch.state), times, 0));
     service.around().sleep({500'000});

@@ -78,7 +78,8 @@ Result<Answer> restart_launch(Service& service, const Caller& caller, const std:
 Result<Answer> delete_launch(Service& service, const Caller& caller, const std::string& project,
                              Surface kind, const std::string& name);
 
-// Where a workbench answers: the address that it printed, with its token. Waits until it prints one.
+// Where a workbench answers: the address that it printed, with its token. Waits until it prints
+// one.
 Result<Answer> open_workbench(Service& service, const Caller& caller, const std::string& project,
                               const std::string& name);
 

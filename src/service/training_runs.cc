@@ -32,7 +32,8 @@ void name_it(Service& service, LaunchRequest& launch, const std::string& model) 
   std::string id;
   for (const char c : lower(service.around().new_id()))
     if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) id += c;
-  launch.name = fmt::format("{}-{}", stem_of(model), id.substr(id.size() - std::min<size_t>(8, id.size())));
+  launch.name =
+      fmt::format("{}-{}", stem_of(model), id.substr(id.size() - std::min<size_t>(8, id.size())));
 }
 
 // What a script may want to know of its run, whatever it is launched with.
@@ -56,9 +57,8 @@ Result<Answer> run_training(Service& service, const Caller& caller, RunTraining 
   name_it(service, what.launch, what.model);
   what.launch.program = [&](const Shape& shape, const std::string&) -> Result<Program> {
     if (shape.nodes != 1) {
-      return fail(invalid("run", {{"/nodes",
-                                   "is 1 here: exa pipeline distributed launch runs on several",
-                                   ""}}));
+      return fail(invalid(
+          "run", {{"/nodes", "is 1 here: exa pipeline distributed launch runs on several", ""}}));
     }
     Program program;
     if (!what.command.empty()) {
@@ -90,9 +90,8 @@ Result<Answer> launch_distributed(Service& service, const Caller& caller, Launch
     program.command = training_command(job);
     program.environment = environment_of(what.model, what.dataset, what.environment);
     for (auto& variable : training_environment(job)) {
-      const bool given = std::ranges::any_of(program.environment, [&](const auto& each) {
-        return each.first == variable.first;
-      });
+      const bool given = std::ranges::any_of(
+          program.environment, [&](const auto& each) { return each.first == variable.first; });
       if (!given) program.environment.push_back(std::move(variable));
     }
     program.details = details_of(what.model, what.dataset);

@@ -9,8 +9,12 @@ namespace {
 // free. exa keeps neither: both are read from what it prints (open_workbench).
 Program jupyter(const std::string& folder, int64_t port) {
   Program program;
-  program.command = {"jupyter-notebook", "--no-browser", "--allow-root", "--ip=127.0.0.1",
-                     fmt::format("--port={}", port), "--port-retries=200"};
+  program.command = {"jupyter-notebook",
+                     "--no-browser",
+                     "--allow-root",
+                     "--ip=127.0.0.1",
+                     fmt::format("--port={}", port),
+                     "--port-retries=200"};
   if (!folder.empty()) program.command.emplace_back("--notebook-dir=" + folder);
   return program;
 }
@@ -21,7 +25,8 @@ Result<Answer> create_workbench(Service& service, const Caller& caller, CreateWo
   what.launch.kind = Surface::workbench;
   what.launch.program = [&](const Shape& shape, const std::string& folder) -> Result<Program> {
     if (shape.nodes != 1) {
-      return fail(invalid("workbench", {{"/nodes", "is 1 for a workbench: it is one program", ""}}));
+      return fail(
+          invalid("workbench", {{"/nodes", "is 1 for a workbench: it is one program", ""}}));
     }
     Program program = jupyter(folder, what.launch.port);
     if (!what.command.empty()) program.command = {what.command.begin(), what.command.end()};
