@@ -157,6 +157,11 @@ bool is_directive_word(std::string_view text) {
          holds_only(text, ".,:@+-");
 }
 
+bool is_device_word(std::string_view text) {
+  return is_directive_word(text) && text.find_first_of(",:@") == std::string_view::npos &&
+         text.find_first_not_of("0123456789") != std::string_view::npos;
+}
+
 std::vector<Problem> problems_of_script(const LaunchSpec& spec, const BatchScheduler& scheduler,
                                         std::span<const std::string_view> overwritten) {
   std::vector<Problem> problems = problems_of(spec.command, spec.environment);

@@ -23,6 +23,8 @@ struct BatchScheduler {
 
 // Letters, digits and _ . , : @ + -, beginning with a letter, digit or '_'.
 bool is_directive_word(std::string_view text);
+// The same without , : @, which have a meaning in lists of devices and properties; not only digits.
+bool is_device_word(std::string_view text);
 
 // Everything that keeps `spec` from becoming such a script: its command and environment, names,
 // folder, options, variables that would not arrive, and what no batch system has a word for.

@@ -23,22 +23,17 @@ struct GresName {
   std::string_view type;  // "a100"; empty: any
 };
 
-// "gpu", "gpu:a100". Nothing else may stand in a --gres, where ',' and ':' have a meaning.
-bool is_gres_part(std::string_view text) {
-  return is_directive_word(text) && text.find_first_of(",:@") == std::string_view::npos &&
-         text.find_first_not_of("0123456789") != std::string_view::npos;
-}
-
 GresName split_gres(std::string_view text) {
   const size_t colon = text.find(':');
   if (colon == std::string_view::npos) return {text, ""};
   return {text.substr(0, colon), text.substr(colon + 1)};
 }
 
+// "gpu", "gpu:a100".
 bool is_gres(std::string_view text) {
   const GresName gres = split_gres(text);
-  return is_gres_part(gres.name) &&
-         (text.find(':') == std::string_view::npos || is_gres_part(gres.type));
+  return is_device_word(gres.name) &&
+         (text.find(':') == std::string_view::npos || is_device_word(gres.type));
 }
 
 bool asks_for_devices(const Resources& resources) {
@@ -52,7 +47,7 @@ bool is_in(std::span<const std::string_view> list, std::string_view text) {
 void check_devices(const LaunchSpec& spec, std::vector<Problem>& problems) {
   const Resources& resources = spec.resources;
   const std::string& device = spec.options.device;
-  if (!resources.mig_profile.empty() && !is_gres_part(resources.mig_profile))
+  if (!resources.mig_profile.empty() && !is_device_word(resources.mig_profile))
     problems.push_back({"/resources/mig_profile",
                         fmt::format("\"{}\" is no name of a MIG profile, such as 1g.10gb",
                                     printable(resources.mig_profile)),
@@ -180,7 +175,8 @@ std::string directives(const LaunchSpec& spec, std::vector<std::string>& notes) 
   return text;
 }
 
-// In a cloud, and wherever nodes were given addresses, a node's name may mean nothing to the others.
+// In a cloud, and wherever nodes were given addresses, a node's name may mean nothing to the
+// others.
 constexpr std::string_view kHeadNode = R"(
 # where the first node answers, as Slurm knows it
 EXA_HEAD_NODE=$(scontrol show hostnames "$SLURM_JOB_NODELIST")
