@@ -36,6 +36,16 @@ bool mentions(const CommandLine& command, RunTime what) {
   });
 }
 
+std::optional<std::string> literal(const Word& word) {
+  std::string text;
+  for (const auto& part : word.parts) {
+    const auto* known_now = std::get_if<std::string>(&part);
+    if (known_now == nullptr) return std::nullopt;
+    text += *known_now;
+  }
+  return text;
+}
+
 std::vector<Problem> problems_of(const CommandLine& command, const Environment& environment) {
   std::vector<Problem> problems;
   for (size_t i = 0; i < command.size(); ++i) {

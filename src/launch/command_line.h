@@ -4,6 +4,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,6 +41,9 @@ bool breaks_a_line(std::string_view text);
 
 // Whether any word has a part of this kind.
 bool mentions(const CommandLine& command, RunTime what);
+
+// A word in which nothing is left for later.
+std::optional<std::string> literal(const Word& word);
 
 // Everything that keeps these from reaching a program byte for byte: NUL and line breaks anywhere,
 // environment keys that are no identifiers ([A-Za-z_][A-Za-z0-9_]*) or stand there twice, an empty

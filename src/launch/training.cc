@@ -110,7 +110,7 @@ CommandLine torchrun_command(const TrainingJob& job) {
 // that only the scheduler knows. Each node writes its own: on a shared folder one could read what
 // another has only begun.
 void add_hostfile(CommandLine& words, const TrainingJob& job) {
-  std::string write = fmt::format("printf '%s slots={}\\n'", job.processes_per_node);
+  std::string write = fmt::format("printf \"%s slots={}\\n\"", job.processes_per_node);
   for (int64_t node = 0; node < job.nodes; ++node) write += fmt::format(" node-{}", node);
   const Word file = {"deepspeed-hostfile-", RunTime::job_id, "-", RunTime::node_rank};
   words.insert(words.end(), {"sh", "-c", write + R"( >"$0" && exec "$@")", file});

@@ -73,7 +73,7 @@ TEST(Training, EachLauncherGetsTheLineThatItReads) {
       {Launcher::deepspeed, Strategy::zero, 1, 4,
        "deepspeed --num_gpus=4 --master_port=29500 --no_local_rank train.py --strategy=zero"},
       {Launcher::deepspeed, Strategy::zero, 2, 4,
-       "sh -c printf '%s slots=4\\n' node-0 node-1 >\"$0\" && exec \"$@\" "
+       "sh -c printf \"%s slots=4\\n\" node-0 node-1 >\"$0\" && exec \"$@\" "
        "deepspeed-hostfile-{job}-{rank} deepspeed --hostfile=deepspeed-hostfile-{job}-{rank} "
        "--no_ssh --node_rank={rank} --master_addr={head} --num_nodes=2 --num_gpus=4 "
        "--master_port=29500 --no_local_rank train.py --strategy=zero"},
