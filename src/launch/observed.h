@@ -1,5 +1,4 @@
-// What was seen of a job that was submitted, in one shape for every driver. Plain values; what was
-// not said stays empty.
+// What a scheduler says of a job, in its own words.
 #pragma once
 
 #include <optional>
@@ -15,9 +14,9 @@ enum class JobState { pending, running, succeeded, failed, cancelled, unknown };
 std::string_view name(JobState state);
 
 struct Observed {
-  std::string job;
+  std::string job;  // the scheduler's own id
   JobState state = JobState::unknown;
-  std::string reason;  // the scheduler's own words
+  std::string reason;  // the scheduler's own words: "Priority", "OUT_OF_MEMORY", "NODE_FAIL"
   std::vector<std::string> nodes;
   std::optional<Time> started;
   std::optional<Time> ended;
