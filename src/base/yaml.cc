@@ -154,8 +154,7 @@ class Builder {
 
   void problem_at(yaml_mark_t mark, std::string message, std::string suggestion = {}) {
     if (problems_.size() >= kMostProblems) return;
-    problems_.push_back({fmt::format("{}:{}:{}", file_, mark.line + 1, mark.column + 1),
-                         std::move(message), std::move(suggestion)});
+    problems_.push_back({place(mark), std::move(message), std::move(suggestion)});
   }
 
   bool too_many_problems() const { return problems_.size() >= kMostProblems; }
@@ -171,10 +170,29 @@ class Builder {
     bool is_key = false;  // a map or list where a key should stand
     bool has_key = false;
     bool discard = false;  // the value of a key that could not be read
+    std::string pointer;
     std::string key;
     yaml_mark_t key_at{};
     std::map<std::string, size_t, std::less<>> lines;  // where each key stood first
   };
+
+  std::string place(yaml_mark_t mark) const {
+    return fmt::format("{}:{}:{}", file_, mark.line + 1, mark.column + 1);
+  }
+
+  // Of what comes next: the value of the key that was read, or one more element.
+  std::string next_pointer() const {
+    if (open_.empty()) return {};
+    const Open& parent = open_.back();
+    return parent.value.is_array()
+               ? fmt::format("{}/{}", parent.pointer, parent.value.get_array().size())
+               : pointer(parent.pointer, parent.key);
+  }
+
+  void remember(const std::string& where) {
+    const bool is_member = !open_.empty() && open_.back().value.is_object();
+    documents_.back().places.emplace(where, place(is_member ? open_.back().key_at : at_));
+  }
 
   bool start_document(const yaml_event_t& event) {
     if (documents_.size() == limits_.max_documents) {
@@ -186,7 +204,7 @@ class Builder {
       problem(fmt::format("YAML {}.{} is not read", version->major, version->minor),
               "YAML 1.2 is; remove the %YAML line");
     }
-    documents_.push_back({nullptr, static_cast<int>(at_.line) + 1});
+    documents_.push_back({nullptr, static_cast<int>(at_.line) + 1, {}});
     root_ = nullptr;
     nodes_ = 0;
     return true;
@@ -220,7 +238,9 @@ class Builder {
     }
     const bool is_key = expects_key();
     if (is_key) problem("a key must be text", "put quotes around braces and brackets");
-    open_.push_back({std::move(container), is_key, false, false, {}, {}, {}});
+    std::string where = next_pointer();
+    if (!is_key) remember(where);
+    open_.push_back({std::move(container), is_key, false, false, std::move(where), {}, {}, {}});
     return true;
   }
 
@@ -241,6 +261,7 @@ class Builder {
     }
     if (expects_key()) return key(text, plain);
     if (!count()) return false;
+    remember(next_pointer());
     if (!plain) return attach(json::string(text));
     Plain read = read_plain(text);
     if (!read.wrong.empty()) problem(fmt::format("{}: {}", text, read.wrong));
@@ -260,6 +281,7 @@ class Builder {
     Open& map = open_.back();
     map.has_key = true;
     map.key = text;
+    map.key_at = at_;
     const auto [known, first] = map.lines.emplace(map.key, at_.line + 1);
     if (!first) {
       problem(fmt::format("the key {} stands twice (first on line {})", text, known->second));
@@ -361,6 +383,15 @@ Result<std::vector<YamlDocument>> parse_yaml(std::string_view text, std::string_
     yaml_event_delete(&event);
   }
   return builder.finish();
+}
+
+std::string place_of(const YamlDocument& document, std::string_view pointer,
+                     std::string_view file) {
+  for (;; pointer = pointer.substr(0, pointer.rfind('/'))) {
+    if (const auto found = document.places.find(pointer); found != document.places.end())
+      return found->second;
+    if (pointer.empty()) return fmt::format("{}:{}:1", file, document.line);
+  }
 }
 
 // --- values to text ------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 // tags, duplicate keys, NaN and infinities are refused; problems carry file:line:column.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,7 +14,12 @@ namespace exa {
 struct YamlDocument {
   json::value value;
   int line = 1;  // where the document starts
+  // JSON pointer -> "file:line:column" of the key, or of the element of a list
+  std::map<std::string, std::string, std::less<>> places;
 };
+
+// Where that pointer stands, or the nearest thing around it that has a place.
+std::string place_of(const YamlDocument& document, std::string_view pointer, std::string_view file);
 
 struct YamlLimits {
   ReadLimits each;

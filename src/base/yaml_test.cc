@@ -189,6 +189,29 @@ TEST(Yaml, JsonIsYaml) {
             R"({"a":[1,0.5,"x",null,true,{}],"b":{"c":"d/e"}})");
 }
 
+TEST(Yaml, EveryValueKnowsWhereItStands) {
+  const auto documents =
+      parse_yaml("a: 1\nb:\n  - x\n  - c/d:\n      e: 2\n---\nf: {g: [3]}\n", "f.yaml");
+  ASSERT_TRUE(documents);
+  const YamlDocument& first = documents->at(0);
+  EXPECT_EQ(first.places.at("/a"), "f.yaml:1:1");
+  EXPECT_EQ(first.places.at("/b"), "f.yaml:2:1");
+  EXPECT_EQ(first.places.at("/b/0"), "f.yaml:3:5");
+  EXPECT_EQ(first.places.at("/b/1"), "f.yaml:4:5");
+  EXPECT_EQ(first.places.at("/b/1/c~1d"), "f.yaml:4:5");
+  EXPECT_EQ(first.places.at("/b/1/c~1d/e"), "f.yaml:5:7");
+  const YamlDocument& second = documents->at(1);
+  EXPECT_EQ(second.places.at(""), "f.yaml:7:1");
+  EXPECT_EQ(second.places.at("/f/g/0"), "f.yaml:7:9");
+}
+
+TEST(Yaml, WhatIsMissingStandsAtWhatIsAroundIt) {
+  const auto documents = parse_yaml("\n\n---\na: {b: 1}\n", "f.yaml");
+  ASSERT_TRUE(documents);
+  EXPECT_EQ(place_of(documents->at(0), "/a/c/d", "f.yaml"), "f.yaml:4:1");
+  EXPECT_EQ(place_of(documents->at(0), "/z", "f.yaml"), "f.yaml:4:1");
+}
+
 TEST(YamlText, ReadsLikeHandWritten) {
   const json::value value =
       parse_json(

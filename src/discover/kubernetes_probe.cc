@@ -6,7 +6,7 @@
 
 #include "base/encoding.h"
 #include "base/text.h"
-#include "discover/kubeconfig.h"
+#include "discover/kubernetes_request.h"
 #include "discover/probe.h"
 
 namespace exa {
@@ -24,16 +24,7 @@ struct Server {
 
   Result<HttpReply> get(const std::string& path) {
     EXA_TRY(progress->step("questions", asked++, 0));
-    HttpRequest request;
-    request.url = access.server + path;
-    request.headers = access.headers;
-    request.headers.emplace_back("Accept", "application/json");
-    request.bearer = access.token;
-    request.ca = access.ca;
-    request.client_cert = access.client_cert;
-    request.client_key = access.client_key;
-    request.tls_server_name = access.tls_server_name;
-    request.proxy = access.proxy;
+    HttpRequest request = request_to(access, path);
     request.timeout = timeout;
     request.unwanted = [this] { return progress->cancelled(); };
     return client.send(request);
@@ -46,13 +37,6 @@ CapturedOutput captured(std::string name, HttpReply reply) {
           reply.status == 200 ? 0 : static_cast<int>(reply.status),
           std::move(reply.body),
           {}};
-}
-
-// The API server's own sentence (kind Status), or nothing.
-std::string sentence(std::string_view body) {
-  const auto status = parse_json(body, "answer");
-  if (!status || !status->is_object()) return {};
-  return printable(trim(text_or(*status, "message", "")));
 }
 
 // The text value that starts at `at` (its opening quote); nullopt where it is none.
@@ -115,7 +99,7 @@ Result<std::vector<CapturedOutput>> list(Server& server, const Question& questio
 }
 
 Error refused(const Server& server, const CapturedOutput& output, std::string_view what) {
-  const std::string said = sentence(output.out);
+  const std::string said = status_sentence(output.out);
   const std::string who =
       fmt::format("{} ({})", printable(server.access.server), server.access.origin);
   Error error;
