@@ -31,10 +31,6 @@ class Driver {
   // The last lines of what it printed; not_found when there is nothing yet.
   virtual Result<std::string> logs(const LaunchSpec& spec, const std::string& job,
                                    int64_t tail_lines) = 0;
-  // A file that the program wrote below its folder (a server's address); not_found.
-  virtual Result<std::string> read(const LaunchSpec& spec, const std::string& path) = 0;
-  virtual Result<std::vector<std::string>> list(const LaunchSpec& spec,
-                                                const std::string& folder) = 0;
 };
 
 // Whether this error of submit says that nothing was submitted and nothing will be.

@@ -107,10 +107,8 @@ std::string directives(const LaunchSpec& spec) {
     add("setattr", fmt::format("bank='\"{}\"'", spec.options.account));
   const int64_t limit = (spec.options.time_limit.micros + 999'999) / 1'000'000;
   if (limit > 0) add("time-limit", fmt::format("{}s", limit));
-  if (!spec.folder.empty()) {
-    add("output", spec.folder + "/flux-{{id}}.out");
-    add("error", spec.folder + "/flux-{{id}}.err");
-  }
+  // what goes wrong stands where it went wrong: errors and output in one file
+  if (!spec.folder.empty()) add("output", spec.folder + "/flux-{{id}}.out");
   return text;
 }
 

@@ -54,6 +54,8 @@ class Local final : public Driver {
     std::vector<std::string> argv = {
         "setsid",       "--fork",         "sh",       "-c", std::string(kLeader), "exa-launch",
         log_path(spec), run_folder(spec), spec.folder};
+    if (!rendered.environment.empty()) argv.emplace_back("env");
+    for (const auto& [key, value] : rendered.environment) argv.push_back(key + "=" + value);
     argv.insert(argv.end(), rendered.command.begin(), rendered.command.end());
     EXA_ASSIGN(const Finished finished, transport_->run(argv));
     if (finished.exit_code != 0) {
@@ -111,14 +113,11 @@ class Local final : public Driver {
   Result<std::string> logs(const LaunchSpec& spec, const std::string&, int64_t lines) override {
     return tail(*transport_, log_path(spec), lines);
   }
-  Result<std::string> read(const LaunchSpec&, const std::string& path) override {
-    return transport_->read_file(path);
-  }
-  Result<std::vector<std::string>> list(const LaunchSpec&, const std::string& folder) override {
-    return transport_->list_folder(folder);
-  }
 
  private:
+  static std::string log_path(const LaunchSpec& spec) {
+    return spec.folder + "/" + spec.id + ".log";
+  }
   static std::string run_folder(const LaunchSpec& spec) {
     return spec.folder + "/" + spec.id + ".run";
   }

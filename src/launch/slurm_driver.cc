@@ -123,9 +123,8 @@ class Slurm final : public Driver {
     EXA_TRY(make_folder(*transport_, spec.folder));
     EXA_ASSERT(rendered.files.size() == 1);
     // the script on standard input, so that there is no file whose content could be another one
-    EXA_ASSIGN(const Finished finished,
-               transport_->give({"sbatch", "--parsable", "--chdir=" + spec.folder},
-                                rendered.files[0].text));
+    std::vector<std::string> argv(rendered.command.begin(), rendered.command.end() - 1);
+    EXA_ASSIGN(const Finished finished, transport_->give(argv, rendered.files[0].text));
     if (finished.exit_code != 0) {
       const std::string why = said(finished);
       if (lost_the_controller(why)) return fail(Code::unreachable, "Slurm did not answer: " + why);
@@ -165,14 +164,8 @@ class Slurm final : public Driver {
     return fail(Code::unreachable, "scancel: " + why);
   }
 
-  Result<std::string> logs(const LaunchSpec& spec, const std::string&, int64_t lines) override {
-    return tail(*transport_, log_path(spec), lines);
-  }
-  Result<std::string> read(const LaunchSpec&, const std::string& path) override {
-    return transport_->read_file(path);
-  }
-  Result<std::vector<std::string>> list(const LaunchSpec&, const std::string& folder) override {
-    return transport_->list_folder(folder);
+  Result<std::string> logs(const LaunchSpec& spec, const std::string& job, int64_t lines) override {
+    return tail(*transport_, fmt::format("{}/slurm-{}.out", spec.folder, job), lines);
   }
 
  private:

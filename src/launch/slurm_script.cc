@@ -163,10 +163,8 @@ std::string directives(const LaunchSpec& spec, std::vector<std::string>& notes) 
   add("account", spec.options.account);
   add("qos", spec.options.qos);
   if (spec.options.time_limit.micros > 0) add("time", time_limit(spec.options.time_limit));
-  if (!spec.folder.empty()) {
-    add("output", spec.folder + "/slurm-%j.out");
-    add("error", spec.folder + "/slurm-%j.err");
-  }
+  // what goes wrong stands where it went wrong: errors and output in one file
+  if (!spec.folder.empty()) add("output", spec.folder + "/slurm-%j.out");
   // What a lost node or a preemption does to the job; a program that fails is script_run's.
   if (spec.restarts > 0)
     text += "#SBATCH --requeue\n#SBATCH --open-mode=append\n";

@@ -6,10 +6,6 @@
 
 namespace exa {
 
-std::string log_path(const LaunchSpec& spec) {
-  return spec.folder + "/" + spec.id + ".log";
-}
-
 Result<std::string> home_on(Transport& transport) {
   EXA_ASSIGN(const Finished finished, transport.run({"printenv", "HOME"}));
   const std::string home(trim(finished.out));
@@ -20,7 +16,7 @@ Result<std::string> home_on(Transport& transport) {
 }
 
 Result<void> make_folder(Transport& transport, const std::string& folder) {
-  EXA_ASSIGN(const Finished finished, transport.run({"mkdir", "-p", "--", folder}));
+  EXA_ASSIGN(const Finished finished, transport.run({"mkdir", "-p", "-m", "700", "--", folder}));
   if (finished.exit_code == 0) return {};
   return fail(Code::invalid_input,
               fmt::format("the folder {} cannot be made on {}: {}", printable(folder),

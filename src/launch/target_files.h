@@ -8,11 +8,9 @@
 
 namespace exa {
 
-// What the program prints: FOLDER/ID.log. Renderers and drivers both ask here.
-std::string log_path(const LaunchSpec& spec);
-
 Result<std::string> home_on(Transport& transport);  // of whoever the transport is there
-Result<void> make_folder(Transport& transport, const std::string& folder);  // with its parents
+// With its parents; nobody else may look into it, since a program prints what opens it.
+Result<void> make_folder(Transport& transport, const std::string& folder);
 // The last lines; not_found when the file is not there yet.
 Result<std::string> tail(Transport& transport, const std::string& path, int64_t lines);
 
