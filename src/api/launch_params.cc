@@ -119,8 +119,8 @@ json::object shape_args_of(const Call& call) {
   return given;
 }
 
-Result<Environment> environment_arg(const Call& call) {
-  Environment environment;
+Result<Variables> environment_arg(const Call& call) {
+  Variables environment;
   for (const std::string& text : texts_arg(call, "env")) {
     auto variable = variable_of(text);
     EXA_ASSERT(variable);  // check_launch has seen it

@@ -21,7 +21,7 @@ Param launch_name_param(std::string_view what, std::string_view completes);
 
 // The request that these arguments come to. Fails with invalid_input, all problems at once.
 Result<LaunchRequest> launch_request(const Call& call);
-Result<Environment> environment_arg(const Call& call);
+Result<Variables> environment_arg(const Call& call);
 json::object shape_args_of(const Call& call);  // the fields that were given
 // Of arguments that need no store to be wrong.
 std::vector<Problem> check_launch(const json::object& args);

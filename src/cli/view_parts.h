@@ -13,5 +13,6 @@ inline ViewColumn sentence(std::string_view header, std::string_view pointer,
 
 std::vector<View> placement_views();
 std::vector<View> server_views();
+std::vector<View> launch_views();
 
 }  // namespace exa

@@ -391,6 +391,7 @@ std::vector<View> all_views() {
   for (View& view : other_views()) views.push_back(std::move(view));
   for (View& view : placement_views()) views.push_back(std::move(view));
   for (View& view : server_views()) views.push_back(std::move(view));
+  for (View& view : launch_views()) views.push_back(std::move(view));
   return views;
 }
 

@@ -46,7 +46,7 @@ std::optional<std::string> literal(const Word& word) {
   return text;
 }
 
-std::vector<Problem> problems_of(const CommandLine& command, const Environment& environment) {
+std::vector<Problem> problems_of(const CommandLine& command, const Variables& environment) {
   std::vector<Problem> problems;
   for (size_t i = 0; i < command.size(); ++i) {
     for (const auto& part : command[i].parts) {

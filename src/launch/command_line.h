@@ -34,7 +34,7 @@ struct Word {
 };
 
 using CommandLine = std::vector<Word>;
-using Environment = std::vector<std::pair<std::string, std::string>>;
+using Variables = std::vector<std::pair<std::string, std::string>>;
 
 // A line break or a NUL byte: what no script, manifest or line of ssh carries unchanged.
 bool breaks_a_line(std::string_view text);
@@ -49,6 +49,6 @@ std::optional<std::string> literal(const Word& word);
 // environment keys that are no identifiers ([A-Za-z_][A-Za-z0-9_]*) or stand there twice, an empty
 // program, a program that begins with '-'. `where` prefixes the pointers ("/argv/2",
 // "/environment/KEY").
-std::vector<Problem> problems_of(const CommandLine& command, const Environment& environment);
+std::vector<Problem> problems_of(const CommandLine& command, const Variables& environment);
 
 }  // namespace exa

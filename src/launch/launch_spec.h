@@ -60,7 +60,7 @@ struct LaunchSpec {
                      // a submission whose answer was lost is found again, never repeated
   Resources resources;
   CommandLine command;  // run once on every node
-  Environment environment;
+  Variables environment;
   std::string folder;  // absolute, on the target: working folder and logs; empty: none
   std::string image;   // where the target runs containers; empty: the target needs none
   int64_t port = 0;    // that the program serves; 0: none
@@ -92,7 +92,7 @@ struct RenderedFile {
 struct Rendered {
   std::vector<std::string> command;  // that submits it: {"sbatch", "--parsable", "job.sbatch"}
   std::vector<RenderedFile> files;
-  Environment environment;         // of `command`, where no file carries the program's own
+  Variables environment;         // of `command`, where no file carries the program's own
   std::string folder;              // that `command` runs in, likewise
   std::vector<std::string> notes;  // what the target cannot carry, a sentence each
   bool operator==(const Rendered&) const = default;

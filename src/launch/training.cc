@@ -312,8 +312,8 @@ CommandLine training_command(const TrainingJob& job) {
   EXA_ASSERT(false && "every launcher has a command");
 }
 
-Environment training_environment(const TrainingJob& job) {
-  Environment environment;
+Variables training_environment(const TrainingJob& job) {
+  Variables environment;
   // before Blackwell, kernels and communication overlap in the order given only with one queue
   if (job.launcher == Launcher::megatron)
     environment.emplace_back("CUDA_DEVICE_MAX_CONNECTIONS", "1");

@@ -59,6 +59,6 @@ std::vector<std::string> notes_of(const TrainingJob& job);
 // --strategy=NAME, --checkpoint-every=TIME, then its own arguments; a Megatron-LM script knows
 // neither and gets its parallel sizes and --save-interval. `job` has no problems.
 CommandLine training_command(const TrainingJob& job);
-Environment training_environment(const TrainingJob& job);
+Variables training_environment(const TrainingJob& job);
 
 }  // namespace exa

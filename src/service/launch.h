@@ -16,7 +16,7 @@ namespace exa {
 // What runs, once the shape is known.
 struct Program {
   CommandLine command;
-  Environment environment;
+  Variables environment;
   json::object details;  // for people: model, dataset, strategy
   std::vector<std::string> notes;
 };

@@ -37,9 +37,9 @@ void name_it(Service& service, LaunchRequest& launch, const std::string& model) 
 }
 
 // What a script may want to know of its run, whatever it is launched with.
-Environment environment_of(const std::string& model, const std::string& dataset,
-                           const Environment& given) {
-  Environment environment;
+Variables environment_of(const std::string& model, const std::string& dataset,
+                           const Variables& given) {
+  Variables environment;
   if (!model.empty()) environment.emplace_back("EXA_MODEL", model);
   if (!dataset.empty()) environment.emplace_back("EXA_DATASET", dataset);
   environment.insert(environment.end(), given.begin(), given.end());

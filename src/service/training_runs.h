@@ -12,7 +12,7 @@ struct RunTraining {
   std::string dataset;
   std::vector<std::string> command;  // instead of python3 SCRIPT
   std::string script;
-  Environment environment;
+  Variables environment;
 };
 Result<Answer> run_training(Service& service, const Caller& caller, RunTraining what);
 
@@ -22,7 +22,7 @@ struct LaunchDistributed {
   std::string dataset;
   TrainingJob job;  // nodes and processes per node are the shape's; see processes_per_node
   std::optional<int64_t> processes_per_node;  // instead of one for each GPU, or one without any
-  Environment environment;
+  Variables environment;
 };
 Result<Answer> launch_distributed(Service& service, const Caller& caller, LaunchDistributed what);
 

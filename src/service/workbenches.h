@@ -9,7 +9,7 @@ namespace exa {
 struct CreateWorkbench {
   LaunchRequest launch;
   std::vector<std::string> command;  // instead of Jupyter
-  Environment environment;
+  Variables environment;
 };
 Result<Answer> create_workbench(Service& service, const Caller& caller, CreateWorkbench what);
 
