@@ -66,6 +66,7 @@ class PostgresStore final : public Store, private GroupCommit::Writer {
   }
 
   Result<void> rehearse(const Work& work) override {
+    if (group_.within_part()) return group_.rehearse_within(work);
     for (int tries = 1;; ++tries) {
       const std::lock_guard one(one_writer_);
       EXA_ASSIGN(Transaction * transaction, begin_alone());
@@ -79,6 +80,7 @@ class PostgresStore final : public Store, private GroupCommit::Writer {
   Result<void> write(const Work& work, const Committed& committed) override {
     return group_.write(work, committed);
   }
+  Result<void> together(Parts parts) override { return group_.together(parts); }
 
   Result<std::unique_ptr<Ownership>> try_own(const std::string& name) override {
     EXA_ASSIGN(Connection connection, connect(for_ownership()));

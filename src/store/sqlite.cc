@@ -74,6 +74,7 @@ class SqliteStore final : public Store, private GroupCommit::Writer {
   }
 
   Result<void> rehearse(const Work& work) override {
+    if (group_.within_part()) return group_.rehearse_within(work);
     EXA_ASSIGN(Connection connection, connection_to_read());
     if (!connection) return with_empty(work, true);
     give_back(std::move(connection));
@@ -88,6 +89,7 @@ class SqliteStore final : public Store, private GroupCommit::Writer {
   Result<void> write(const Work& work, const Committed& committed) override {
     return group_.write(work, committed);
   }
+  Result<void> together(Parts parts) override { return group_.together(parts); }
 
   Result<std::unique_ptr<Ownership>> try_own(const std::string& name) override {
     EXA_TRY(make_private_folder(options_.folder));
