@@ -18,8 +18,8 @@ Result<Reply> list(Service& service, const Call& call) {
   constexpr std::string_view kList = "audit";
   ListAudit what;
   what.limit = call.integer("limit", 50);
-  if (call.has("cursor")) {
-    EXA_ASSIGN(const std::string place, place_of_cursor(kList, call.text("cursor")));
+  EXA_ASSIGN(const std::string place, place_before(call, kList));
+  if (!place.empty()) {
     EXA_ASSIGN(what.before, parse_count(place, "the cursor"));
   }
   what.actor = call.text("actor");

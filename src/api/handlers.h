@@ -26,6 +26,8 @@ std::vector<std::string> texts_arg(const Call& call, std::string_view key);
 
 Param limit_param();
 Param cursor_param();
+// Where the page before stopped, as --cursor says; "" for the first page of the list.
+Result<std::string> place_before(const Call& call, std::string_view list_name);
 std::vector<std::string_view> family_choices();  // families that can be asked for
 
 std::vector<Route> profile_routes();

@@ -9,10 +9,7 @@ namespace {
 constexpr std::string_view kList = "operations";
 
 Result<Reply> list(Service& service, const Call& call) {
-  std::string after;
-  if (call.has("cursor")) {
-    EXA_ASSIGN(after, place_of_cursor(kList, call.text("cursor")));
-  }
+  EXA_ASSIGN(const std::string after, place_before(call, kList));
   EXA_ASSIGN(Answer page, list_operations(service, call.caller, call.integer("limit", 50), after));
   close_cursor(page.body, kList);
   return reply_of(std::move(page));

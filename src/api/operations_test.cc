@@ -24,7 +24,8 @@ Caller caller_of(const Principal& who, std::string key = "", std::string digest 
   return caller;
 }
 
-const NewOperation kDiscover{"cluster.discover", "/api/v1/clusters/hpc/snapshots", true, "worker"};
+const NewOperation kDiscover{"cluster.discover", "/api/v1/clusters/hpc/snapshots",
+                             "cluster:discover", true, "worker"};
 
 json::value shown(TestExa& exa, const std::string& id) {
   return exa.ask("operation.show", {{"id", id}});
@@ -41,6 +42,53 @@ TEST(Operations, AreOfWhoeverAskedForThemAndOfPlatformAdmins) {
   EXPECT_TRUE(exa.ask("operation.list", {}).at("items").as_array().empty());
   exa.principal = owner_of_folder("ada", "uid:1000");
   EXPECT_EQ(exa.ask("operation.list", {}).at("items").as_array().size(), 1U);
+}
+
+TEST(Operations, AnAnswerIsNotForWhoCouldNotAskForItNow) {
+  TestExa exa;
+  Principal auditor{"user", "aud", "user:aud", {}, "", {}};
+  auditor.rights.auditor = true;
+  const std::string id =
+      begin_operation(exa.service(), caller_of(auditor),
+                      {"audit.verify", "/api/v1/audit/verification", "audit:read", false, "worker"})
+          ->id;
+  exa.principal = auditor;
+  EXPECT_EQ(shown(exa, id).at("route"), "audit.verify");
+  exa.principal.rights.auditor = false;  // the role was taken away
+  EXPECT_EQ(exa.call("operation.show", {{"id", id}}).status, 404);
+  EXPECT_TRUE(exa.ask("operation.list", {}).at("items").as_array().empty());
+  exa.principal = owner_of_folder("ada", "uid:1000");
+  exa.principal.rights.only_actions = {"operation:read", "user:read"};  // a token that may no more
+  EXPECT_EQ(exa.call("operation.show", {{"id", id}}).status, 404);
+}
+
+TEST(Operations, NobodyTakesAllThePlaces) {
+  TestExa exa;
+  const auto begin = [&](const std::string& who, const char* key, bool full) {
+    return begin_operation(
+        exa.service(), caller_of(member(who), key),
+        {"simulation.run", "/api/v1/simulations", "simulation:run", false, "worker"}, full);
+  };
+  const std::string first = begin("grace", "key-1", false)->id;
+  for (int i = 1; i < kMostOperationsOfOne; ++i) EXPECT_TRUE(begin("grace", "", false));
+  EXPECT_EQ(begin("grace", "", false).error().code, Code::too_many_requests);
+  EXPECT_EQ(begin("grace", "key-1", true)->id, first);  // it was taken before
+  for (const auto& [id, live] : exa.service().live_operations().all())
+    exa.service().live_operations().end(id);  // the server that did it died
+  ASSERT_TRUE(sweep_operations(exa.service()));
+  EXPECT_TRUE(begin("grace", "", false));
+  EXPECT_TRUE(begin("linus", "", false));
+  EXPECT_EQ(begin("linus", "", true).error().code, Code::too_many_requests);
+}
+
+TEST(Operations, AnInterruptedOneIsBegunAnewWithItsKey) {
+  TestExa exa;
+  const auto first = begin_operation(exa.service(), caller_of(exa.principal, "key-1"), kDiscover);
+  exa.service().live_operations().end(first->id);  // its process died
+  const auto again = begin_operation(exa.service(), caller_of(exa.principal, "key-1"), kDiscover);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_TRUE(again->fresh);
+  EXPECT_NE(again->id, first->id);
 }
 
 TEST(Operations, KeepTheAnswerThatTheirRouteWouldHaveGiven) {

@@ -86,9 +86,7 @@ Result<Reply> burst(Service& service, const Call& call) {
 // A page of a list whose cursors are its own.
 Result<Reply> paged(const Call& call, std::string_view list_name, const auto& answer_page) {
   Page page{call.text("project"), "", call.integer("limit", 50)};
-  if (call.has("cursor")) {
-    EXA_ASSIGN(page.after, place_of_cursor(list_name, call.text("cursor")));
-  }
+  EXA_ASSIGN(page.after, place_before(call, list_name));
   EXA_ASSIGN(Answer answer, answer_page(page));
   close_cursor(answer.body, list_name);
   return reply_of(std::move(answer));

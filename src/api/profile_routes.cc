@@ -129,9 +129,7 @@ Result<Reply> list(Service& service, const Call& call) {
   const std::string_view list_name = call.flag("shared") ? "shared-profiles" : "profiles";
   ListProfiles what;
   what.page = {call.text("project"), "", call.integer("limit", 50)};
-  if (call.has("cursor")) {
-    EXA_ASSIGN(what.page.after, place_of_cursor(list_name, call.text("cursor")));
-  }
+  EXA_ASSIGN(what.page.after, place_before(call, list_name));
   // `any` as a filter means those that list it or any: the same rule
   what.applicability = surface_arg(call, "applicability");
   EXA_ASSIGN(Answer page, call.flag("shared") ? list_shared_profiles(service, what.page)

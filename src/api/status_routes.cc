@@ -51,9 +51,10 @@ std::vector<Route> status_routes() {
        .tier = Tier::mutating,
        .action = "backup:write",
        .summary = "Copy everything into a new folder, while others go on",
-       .detail =
-           "One consistent state, with the audit log, its key and its checkpoint, verified "
-           "where it lies. A server writes it on its own machine. exa restore brings it back.",
+       .detail = "One consistent state, with the audit log, its key and its checkpoint, verified "
+                 "where it lies. A server writes it on its own machine, under FOLDER.partial-ID "
+                 "until it is "
+                 "whole. exa restore brings it back.",
        .params = {{.name = "folder",
                    .in = In::body,
                    .kind = Kind::path,

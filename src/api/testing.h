@@ -95,8 +95,9 @@ class TestExa {
 inline std::string begun_operation(TestExa& exa, const Principal& principal) {
   Caller caller;
   caller.principal = principal;
-  return begin_operation(exa.service(), caller,
-                         {"audit.verify", "/api/v1/audit/verification", false, "worker"})
+  return begin_operation(
+             exa.service(), caller,
+             {"simulation.run", "/api/v1/simulations", "simulation:run", false, "worker"})
       .value()
       .id;
 }

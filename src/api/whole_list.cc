@@ -5,13 +5,15 @@
 
 namespace exa {
 
+Result<std::string> place_before(const Call& call, std::string_view list_name) {
+  if (!call.has("cursor")) return std::string();
+  return place_of_cursor(list_name, call.text("cursor"));
+}
+
 Result<Reply> page_of_whole(const Call& call, std::string_view list_name, Result<Answer> whole,
                             std::string (*key)(const json::value& item)) {
   if (!whole) return fail(std::move(whole).error());
-  std::string after;
-  if (call.has("cursor")) {
-    EXA_ASSIGN(after, place_of_cursor(list_name, call.text("cursor")));
-  }
+  EXA_ASSIGN(const std::string after, place_before(call, list_name));
   std::vector<std::pair<std::string, json::value>> keyed;
   for (json::value& item : whole->body.at("items").as_array()) {
     std::string place = key(item);

@@ -226,7 +226,11 @@ bool read_some(Descriptor& end, std::string& text, size_t limit) {
   return true;
 }
 
-enum class End { finished, too_late, too_much };
+enum class End { finished, too_late, too_much, unwanted };
+
+bool is_unwanted(const Command& command) {
+  return command.unwanted && command.unwanted();
+}
 
 // Until both streams are closed, or the program has ended and nothing more comes: a process that it
 // left behind (ssh's ControlPersist) may hold the streams open for hours.
@@ -237,6 +241,7 @@ End collect(const Command& command, Child& child, Finished& finished, Steady::ti
     const auto left =
         std::chrono::ceil<std::chrono::milliseconds>(deadline - Steady::now()).count();
     if (left <= 0) return End::too_late;
+    if (is_unwanted(command)) return End::unwanted;
     // poll ignores entries whose descriptor is negative.
     pollfd streams[] = {
         {child.in.get(), POLLOUT, 0}, {child.out.get(), POLLIN, 0}, {child.err.get(), POLLIN, 0}};
@@ -255,11 +260,12 @@ End collect(const Command& command, Child& child, Finished& finished, Steady::ti
   return End::finished;
 }
 
-End wait_for_exit(pid_t pid, Steady::time_point deadline) {
+End wait_for_exit(const Command& command, pid_t pid, Steady::time_point deadline) {
   constexpr std::chrono::microseconds kLongest(10'000);
   std::chrono::microseconds pause(50);
   while (!has_exited(pid)) {
     if (Steady::now() >= deadline) return End::too_late;
+    if (is_unwanted(command)) return End::unwanted;
     const timespec sleep{0, std::chrono::nanoseconds(pause).count()};
     ::nanosleep(&sleep, nullptr);
     pause = std::min(pause * 2, kLongest);
@@ -298,10 +304,12 @@ Result<Finished> run_command(const Command& command) {
   EXA_ASSIGN(Child child, start(command, *path));
   Finished finished;
   End end = collect(command, child, finished, deadline);
-  if (end == End::finished) end = wait_for_exit(child.pid, deadline);
+  if (end == End::finished) end = wait_for_exit(command, child.pid, deadline);
   if (end != End::finished) ::kill(-child.pid, SIGKILL);
   finished.exit_code = reap(child.pid);
 
+  if (end == End::unwanted)
+    return fail(Code::interrupted, printable(program) + " was ended: nobody wants it any more");
   if (end == End::too_late)
     return fail(Code::probe_failed,
                 printable(program) + " did not finish within " + format_duration(command.timeout));

@@ -2,6 +2,7 @@
 // deadline after which the whole process group is killed.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,6 +19,7 @@ struct Command {
   std::string input;                                           // given on standard input
   Duration timeout = seconds(30);
   size_t max_output = size_t{1} << 30;  // per stream; more is an error, not a cut
+  std::function<bool()> unwanted{};     // asked while it runs; once true it is killed
 };
 
 struct Finished {
@@ -26,7 +28,8 @@ struct Finished {
   std::string err;
 };
 
-// Thread-safe. Fails with not_found (no such program), probe_failed (time or output limit).
+// Thread-safe. Fails with not_found (no such program), probe_failed (time or output limit),
+// interrupted (unwanted).
 Result<Finished> run_command(const Command& command);
 
 // Full path of a program on PATH, if there is one.

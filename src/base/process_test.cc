@@ -268,5 +268,18 @@ TEST(FindProgram, LooksOnThePathForFilesThatCanRun) {
   EXPECT_EQ(find_program("/etc/passwd"), std::nullopt);
 }
 
+TEST(Process, WhatNobodyWantsAnyMoreIsKilled) {
+  for (const char* script : {"sleep 60", "exec >&- 2>&-; sleep 60"}) {
+    Command command;
+    command.argv = {"sh", "-c", script};
+    command.timeout = seconds(60);
+    int asked = 0;
+    command.unwanted = [&] { return ++asked > 2; };
+    const auto finished = run_command(command);
+    ASSERT_FALSE(finished) << script;
+    EXPECT_EQ(finished.error().code, Code::interrupted) << script;
+  }
+}
+
 }  // namespace
 }  // namespace exa

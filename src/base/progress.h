@@ -23,7 +23,7 @@ class Progress {
   Result<void> step(std::string_view what, int64_t done, int64_t total) {
     at(what, done, total);
     if (!cancelled()) return {};
-    return fail(Code::interrupted, "it was cancelled before it was done; nothing was changed");
+    return fail(Code::interrupted, "it was ended before it was done; nothing was changed");
   }
 };
 

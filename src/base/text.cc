@@ -124,6 +124,9 @@ std::string printable(std::string_view text) {
 
 std::vector<std::string> close_matches(std::string_view word,
                                        std::span<const std::string> candidates) {
+  constexpr size_t kLongestSlip =
+      64;  // longer words are no slips, and comparing them takes its time
+  if (word.size() > kLongestSlip) return {};
   const std::string wanted = lower(word);
   const size_t most = std::max<size_t>(1, wanted.size() / 3);
   std::vector<std::pair<size_t, std::string>> close;

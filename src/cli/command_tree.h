@@ -39,8 +39,7 @@ struct GlobalFlag {
   bool takes_value() const { return !value.empty(); }
 };
 // Those that this command takes: --yes only where something is destroyed, --wait and --no-wait only
-// for long work, --version only where no
-// parameter of the row has that name. nullptr: a group.
+// for long work, --version only where no parameter of the row has that name. nullptr: a group.
 std::vector<GlobalFlag> global_flags(const Route* route);
 
 using CommandTable = std::span<const Route* const>;

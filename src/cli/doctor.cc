@@ -34,12 +34,20 @@ class Examination {
       return std::move(findings_);
     }
     send_ = *std::move(opened);
+    // who may not look finds nothing broken
+    if (const auto who = ask("auth.status"); !who && who.error().code == Code::unauthenticated) {
+      refused_ = who.error();
+      return std::move(findings_);
+    }
     store();
     audit();
     clusters();
     tools();
     return std::move(findings_);
   }
+
+  // Why nothing could be looked at.
+  const std::optional<Error>& refused() const { return refused_; }
 
  private:
   void add(std::string check, std::string result, std::string detail, std::string next = "") {
@@ -140,6 +148,7 @@ class Examination {
   Connector connector_;
   const Where& where_;
   Send send_;
+  std::optional<Error> refused_;
   std::vector<Finding> findings_;
 };
 
@@ -165,7 +174,10 @@ Route doctor_row() {
 Result<LocalText> doctor(const LocalCall& call) {
   json::array items;
   bool broken = false;
-  for (const Finding& finding : Examination(call).all()) {
+  Examination examination(call);
+  const std::vector<Finding> findings = examination.all();
+  if (examination.refused()) return fail(*examination.refused());
+  for (const Finding& finding : findings) {
     broken = broken || finding.result == "broken";
     items.emplace_back(finding_json(finding));
   }

@@ -32,6 +32,15 @@ Reply left_behind(const std::string& id) {
                   "");
 }
 
+// The server is gone, and with it perhaps the work; its record says so once somebody answers.
+Reply lost_sight(const std::string& id, const Reply& reply) {
+  Error error = error_of(reply);
+  error.message = fmt::format("nobody answers any more while operation {} goes on or has ended: {}",
+                              id, error.message);
+  error.next = fmt::format("exa operation wait {}, once a server answers again", id);
+  return reply_of(error, "");
+}
+
 Reply reply_in(const json::value& answer) {
   Reply reply;
   reply.status = static_cast<int>(integer_or(answer, "status", 200));
@@ -104,7 +113,8 @@ Awaited await_operation(const Send& send, const std::string& id, Progress& progr
       // a server that is started anew, or a proxy in front of one, is worth another look
       const Code code = error_of(reply).code;
       const bool away = code == Code::unreachable || code == Code::store_unreachable;
-      if (!away || ++lost >= kMostLost) return {std::move(reply), ""};
+      if (!away) return {std::move(reply), ""};
+      if (++lost >= kMostLost) return {lost_sight(id, reply), ""};
     } else {
       lost = 0;
       const auto operation = parse_json(reply.body, "reply", tool_output_limits());

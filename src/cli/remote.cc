@@ -73,6 +73,12 @@ Send send_to(RemoteServer server) {
   };
   return [send = std::move(send)](const Request& request) {
     Reply reply = send(request);
+    if (reply.status == 429 && request.respond_async && !request.detached) {
+      // no place for work that goes on by itself; whoever waits anyway can have it done at once
+      Request at_once = request;
+      at_once.respond_async = false;
+      return send(at_once);
+    }
     if (reply.status != 202 || request.detached) return reply;
     const auto operation = parse_json(reply.body, "reply");
     if (!operation) return reply_of(operation.error(), request.request_id);

@@ -166,10 +166,10 @@ Result<LocalText> serve(const LocalCall& call) {
   }
   report(call, *log, "stopping", "Stopping: no new requests; those that began are ended.", {});
   application.drain();
-  watch.stop();  // streams would never end by themselves
-  server.stop();
+  watch.stop();      // streams would never end by themselves
+  discovery.stop();  // it must not begin to ask clusters now
   operations.stop();
-  discovery.stop();
+  server.stop();
   door.stop();
   if (webhook) webhook->stop();
   report(call, *log, "stopped", "Stopped.", {});

@@ -116,7 +116,7 @@ bool interrupted() {
     struct sigaction action {};
     action.sa_handler = [](int) {
       interrupts = 1;
-      constexpr std::string_view kSaid = "\nEnding at the next step; Ctrl-C again to end now.\n";
+      constexpr std::string_view kSaid = "\nCtrl-C again ends this at once.\n";
       if (::isatty(STDERR_FILENO) != 0)
         static_cast<void>(!::write(STDERR_FILENO, kSaid.data(), kSaid.size()));
     };

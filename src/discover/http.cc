@@ -101,6 +101,10 @@ Result<Url> check(const HttpRequest& request) {
   return *url;
 }
 
+int ask_whether_wanted(void* user, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+  return (*static_cast<const std::function<bool()>*>(user))() ? 1 : 0;
+}
+
 struct Sink {
   HttpReply reply;
   size_t max_body = 0;
@@ -168,6 +172,8 @@ Error explain(CURLcode code, const Sink& sink, const HttpRequest& request, const
     return because(Code::probe_failed,
                    fmt::format("the answer is larger than {} bytes", request.max_body));
   switch (code) {
+    case CURLE_ABORTED_BY_CALLBACK:
+      return because(Code::interrupted, "nobody wants the answer any more");
     case CURLE_COULDNT_RESOLVE_HOST:
       return because(Code::unreachable, fmt::format("no address is known for {}", url.host));
     case CURLE_COULDNT_RESOLVE_PROXY:
@@ -318,6 +324,11 @@ Result<HttpReply> HttpClient::send(const HttpRequest& request) {
   curl.easy_setopt(handle, CURLOPT_WRITEDATA, &sink);
   curl.easy_setopt(handle, CURLOPT_HEADERFUNCTION, take_header);
   curl.easy_setopt(handle, CURLOPT_HEADERDATA, &sink);
+  if (request.unwanted) {
+    curl.easy_setopt(handle, CURLOPT_NOPROGRESS, 0L);
+    curl.easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, ask_whether_wanted);
+    curl.easy_setopt(handle, CURLOPT_XFERINFODATA, &request.unwanted);
+  }
   const CURLcode code = curl.easy_perform(handle);
   curl.easy_setopt(handle, CURLOPT_ERRORBUFFER, nullptr);
   if (code != CURLE_OK) {

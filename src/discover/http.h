@@ -5,6 +5,7 @@
 // No redirects are followed, only http and https are spoken, certificates are always checked.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -50,6 +51,7 @@ struct HttpRequest {
   std::string proxy;            // empty: http_proxy, https_proxy and no_proxy decide
   Duration timeout = seconds(30);
   size_t max_body = size_t{1} << 30;  // more is an error, not a cut
+  std::function<bool()> unwanted{};  // asked while it waits, about once a second; true: interrupted
 };
 
 struct HttpReply {

@@ -35,6 +35,7 @@ struct Server {
     request.tls_server_name = access.tls_server_name;
     request.proxy = access.proxy;
     request.timeout = timeout;
+    request.unwanted = [this] { return progress->cancelled(); };
     return client.send(request);
   }
 };

@@ -13,9 +13,11 @@ constexpr std::pair<ClusterKind, ProbeFunction> kProbes[] = {
     {ClusterKind::flux, probe_flux},
 };
 
-std::unique_ptr<Transport> transport_to(const ClusterAddress& address) {
-  if (address.ssh.empty()) return local_transport(address.timeout);
-  return ssh_transport({address.ssh, address.ssh_port, address.ssh_identity}, address.timeout);
+std::unique_ptr<Transport> transport_to(const ClusterAddress& address, const Progress& progress) {
+  const Unwanted unwanted = [&progress] { return progress.cancelled(); };
+  if (address.ssh.empty()) return local_transport(address.timeout, unwanted);
+  return ssh_transport({address.ssh, address.ssh_port, address.ssh_identity}, address.timeout,
+                       unwanted);
 }
 
 // Counts the questions that go through it, and asks no more once nobody wants the answer.
@@ -37,6 +39,7 @@ class CountedTransport final : public Transport {
     return transport_.list_folder(path);
   }
   std::string describe() const override { return transport_.describe(); }
+  Progress& progress() override { return progress_; }
   int64_t asked() const { return asked_; }
 
  private:
@@ -53,13 +56,13 @@ Result<Capture> probe(const ClusterAddress& address, const Clock& clock, Progres
   // An API server is asked over HTTPS from here, whatever the transport of the others.
   if (address.kind == ClusterKind::kubernetes) return probe_kubernetes(address, clock(), progress);
   if (!address.ssh.empty()) EXA_TRY(check_ssh_destination(address.ssh));
-  const std::unique_ptr<Transport> transport = transport_to(address);
+  const std::unique_ptr<Transport> transport = transport_to(address, progress);
   CountedTransport counted(*transport, progress);
   for (const auto& [kind, ask] : kProbes)
     if (kind == address.kind) {
       Result<Capture> capture = ask(address, counted, clock());
       // a probe goes on without what it could not read; nobody wants such an answer then
-      EXA_TRY(progress.step("questions", counted.asked(), 0));
+      if (progress.cancelled()) EXA_TRY(progress.step("questions", counted.asked(), 0));
       return capture;
     }
   assertion_failed("every kind has a probe", __FILE__, __LINE__);

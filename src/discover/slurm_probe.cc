@@ -193,9 +193,12 @@ Failure refused(const RestServer& server, const HttpReply& reply) {
                 login ? "export $(scontrol token)" : "");
 }
 
-Result<Capture> probe_rest(const ClusterAddress& address, Time now) {
-  EXA_ASSIGN(const RestServer server, server_of(address));
+Result<Capture> probe_rest(const ClusterAddress& address, Time now, Progress& progress) {
+  EXA_ASSIGN(RestServer server, server_of(address));
+  server.request.unwanted = [&progress] { return progress.cancelled(); };
+  int64_t asked = 0;
   for (const char* version : kApiVersions) {
+    EXA_TRY(progress.step("questions", asked++, 0));
     EXA_ASSIGN(HttpReply reply, get(server, fmt::format("/slurm/{}/nodes", version)));
     if (reply.status == 404) continue;
     if (reply.status != 200) return refused(server, reply);
@@ -212,7 +215,7 @@ Result<Capture> probe_rest(const ClusterAddress& address, Time now) {
 }  // namespace
 
 Result<Capture> probe_slurm(const ClusterAddress& address, Transport& transport, Time now) {
-  if (!address.slurmrestd.empty()) return probe_rest(address, now);
+  if (!address.slurmrestd.empty()) return probe_rest(address, now, transport.progress());
   return probe_tools(transport, now);
 }
 

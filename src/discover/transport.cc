@@ -43,12 +43,13 @@ Result<std::string> read_descriptor(int fd, const std::string& path) {
 
 class Local final : public Transport {
  public:
-  explicit Local(Duration timeout) : timeout_(timeout) {}
+  Local(Duration timeout, Unwanted unwanted) : timeout_(timeout), unwanted_(std::move(unwanted)) {}
 
   Result<Finished> run(const std::vector<std::string>& argv) override {
     Command command;
     command.argv = argv;
     command.timeout = timeout_;
+    command.unwanted = unwanted_;
     return run_command(command);
   }
 
@@ -76,6 +77,7 @@ class Local final : public Transport {
 
  private:
   Duration timeout_;
+  Unwanted unwanted_;
 };
 
 // ssh(1): its own failures end with 255, the remote shell's "no such program" with 127.
@@ -90,7 +92,8 @@ std::string last_line(std::string_view text) {
 
 class Ssh final : public Transport {
  public:
-  Ssh(SshAddress address, Duration timeout) : address_(std::move(address)), timeout_(timeout) {}
+  Ssh(SshAddress address, Duration timeout, Unwanted unwanted)
+      : address_(std::move(address)), timeout_(timeout), unwanted_(std::move(unwanted)) {}
 
   Result<Finished> run(const std::vector<std::string>& argv) override {
     EXA_TRY(check_ssh_destination(address_.destination));
@@ -98,7 +101,9 @@ class Ssh final : public Transport {
     command.argv = ssh_words();
     command.argv.push_back(shell_line(argv));
     command.timeout = timeout_;
+    command.unwanted = unwanted_;
     Result<Finished> finished = run_command(command);
+    if (!finished && finished.error().code == Code::interrupted) return finished;
     if (!finished) return unreachable(finished.error().message);
     if (finished->exit_code == kSshFailed) {
       const std::string said = last_line(finished->err);
@@ -160,6 +165,7 @@ class Ssh final : public Transport {
 
   SshAddress address_;
   Duration timeout_;
+  Unwanted unwanted_;
 };
 
 bool is_alphanumeric(char c) {
@@ -187,12 +193,12 @@ Result<void> check_ssh_destination(std::string_view destination) {
               "an ssh destination is HOST or USER@HOST, not \"" + printable(destination) + "\"");
 }
 
-std::unique_ptr<Transport> local_transport(Duration timeout) {
-  return std::make_unique<Local>(timeout);
+std::unique_ptr<Transport> local_transport(Duration timeout, Unwanted unwanted) {
+  return std::make_unique<Local>(timeout, std::move(unwanted));
 }
 
-std::unique_ptr<Transport> ssh_transport(SshAddress address, Duration timeout) {
-  return std::make_unique<Ssh>(std::move(address), timeout);
+std::unique_ptr<Transport> ssh_transport(SshAddress address, Duration timeout, Unwanted unwanted) {
+  return std::make_unique<Ssh>(std::move(address), timeout, std::move(unwanted));
 }
 
 }  // namespace exa

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/process.h"
+#include "base/progress.h"
 #include "base/time.h"
 
 namespace exa {
@@ -22,6 +23,8 @@ class Transport {
   virtual Result<std::vector<std::string>> list_folder(
       const std::string& path) = 0;          // names, sorted
   virtual std::string describe() const = 0;  // "local", "ssh user@host:22"
+  // Whoever waits for what is asked here, for probes that ask in other ways as well.
+  virtual Progress& progress() { return unwatched(); }
 };
 
 struct SshAddress {
@@ -33,7 +36,10 @@ struct SshAddress {
 // invalid_input unless it is HOST or USER@HOST; ssh_transport asks this before every run.
 Result<void> check_ssh_destination(std::string_view destination);
 
-std::unique_ptr<Transport> local_transport(Duration timeout);
-std::unique_ptr<Transport> ssh_transport(SshAddress address, Duration timeout);
+// `unwanted` is asked while a program runs; once true, it is killed and the answer is interrupted.
+using Unwanted = std::function<bool()>;
+std::unique_ptr<Transport> local_transport(Duration timeout, Unwanted unwanted = {});
+std::unique_ptr<Transport> ssh_transport(SshAddress address, Duration timeout,
+                                         Unwanted unwanted = {});
 
 }  // namespace exa

@@ -35,8 +35,8 @@ constexpr auto kRules = std::to_array<ActionRule>({
     {"user:write", kPlatform, platform_admin},
     {"group:read", kPlatform, platform_admin},
     {"group:write", kPlatform, platform_admin},
-    {"event:read", kPlatform, anyone},   // each sees what changed in their projects
-    {"status:read", kPlatform, anyone},  // likewise
+    {"event:read", kPlatform, anyone},       // each sees what changed in their projects
+    {"status:read", kPlatform, anyone},      // likewise
     {"operation:read", kPlatform, anyone},   // one's own
     {"operation:write", kPlatform, anyone},  // one's own
     {"self:read", kPlatform, anyone},

@@ -34,6 +34,7 @@ void DiscoveryLoop::stop() {
     const std::lock_guard lock(mutex_);
     if (std::exchange(stopping_, true)) return;
   }
+  wanted_.cancel();  // what is being asked is not waited for
   thread_.stop();
   lookers_.join();
 }
@@ -53,7 +54,9 @@ void DiscoveryLoop::look_where_due() {
 void DiscoveryLoop::look(const std::string& cluster) {
   json::object details{{"cluster", cluster}};
   try {
-    const auto seen = discover_cluster(service_, the_server(), {cluster, std::nullopt});
+    Caller caller = the_server();
+    caller.progress = &wanted_;
+    const auto seen = discover_cluster(service_, caller, {cluster, std::nullopt});
     details["ok"] = seen.has_value();
     if (!seen) details["error"] = seen.error().message;
   } catch (...) {

@@ -20,7 +20,7 @@ class DiscoveryLoop {
       : service_(service), log_(log), ownership_(service.store(), "discovery") {}
   ~DiscoveryLoop() { stop(); }
   void start(Periodic::Threw threw);
-  void stop();  // waits for looks that go on
+  void stop();  // ends looks that go on, without a record of them
 
  private:
   void look_where_due();
@@ -33,6 +33,7 @@ class DiscoveryLoop {
   std::mutex mutex_;
   std::set<std::string> going_on_;
   bool stopping_ = false;
+  LiveOperation wanted_;  // cancelled when it stops
   Periodic thread_;
 };
 

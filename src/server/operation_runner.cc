@@ -6,11 +6,14 @@
 
 #include "base/text.h"
 #include "service/operations.h"
+#include "service/sign_in.h"
 
 namespace exa {
 namespace {
 
 constexpr auto kNoteEvery = std::chrono::seconds(1);
+// What a replica that died left going on takes its callers' places until it is marked.
+constexpr auto kSweepEvery = std::chrono::minutes(1);
 
 OperationState state_of(const Reply& reply, bool stopping) {
   if (reply.status < 400) return OperationState::done;
@@ -46,27 +49,35 @@ Reply OperationRunner::begin(const Request& request) {
   return router_.handle(request, [&](const Call& call) { return take(request, call); });
 }
 
+bool OperationRunner::full(const Request& request) {
+  const std::lock_guard lock(mutex_);
+  size_t bytes = request.body.size();
+  for (const Piece& piece : waiting_) bytes += piece.request.body.size();
+  return waiting_.size() >= kMostWaiting || (bytes > kMostBytes && !waiting_.empty());
+}
+
 Result<Reply> OperationRunner::take(const Request& request, const Call& call) {
   {
     const std::lock_guard lock(mutex_);
-    if (waiting_.size() >= kMostWaiting) {
-      return fail(Code::too_many_requests,
-                  fmt::format("{} pieces of long work wait already", waiting_.size()),
-                  "exa operation list");
-    }
     if (stopping_) return fail(Code::unreachable, "the server stops");
   }
   const bool reads = call.route->tier == Tier::read_only;
   Result<BegunOperation> kept = begin_operation(service_, call.caller,
                                                 {.route = std::string(call.route->id),
                                                  .target = request.path,
+                                                 .action = std::string(call.route->action),
                                                  .changes = !reads && !call.caller.dry_run,
-                                                 .worker = worker_});
+                                                 .worker = worker_},
+                                                full(request));
   // what only reads is not refused because nothing can be written down: its caller waits for it
-  if (!kept && reads) return call.route->handler(service_, call);
+  const bool unwritten =
+      !kept && kept.error().code != Code::too_many_requests && kept.error().code != Code::conflict;
+  if (unwritten && reads) return call.route->handler(service_, call);
   EXA_ASSIGN(const BegunOperation begun, std::move(kept));
   if (begun.fresh) {
     const std::lock_guard lock(mutex_);
+    if (stopping_)  // nobody would do it: as if it had been interrupted
+      if (const auto live = service_.live_operations().find(begun.id)) live->cancel();
     waiting_.push_back({begun.id, request});
     changed_.notify_all();  // a thread that keeps the records waits there as well
   }
@@ -87,22 +98,30 @@ void OperationRunner::work() {
       piece = std::move(waiting_.front());
       waiting_.pop_front();
     }
-    const auto live = service_.live_operations().find(piece.id);
-    if (live == nullptr) continue;
-    piece.request.progress = live.get();
-    Reply reply;
-    if (const auto begun = live->step("", 0, 0); !begun) {
-      reply = reply_of(begun.error(), piece.request.request_id);
-    } else {
-      // Written down or not, it is done; the end is what its caller waits for.
-      static_cast<void>(operation_runs(service_, piece.id));
-      reply = router_.handle(piece.request);
-    }
-    finish(piece, reply);
+    const Reply reply = reply_to(piece);
+    finish(piece.id, reply);
   }
 }
 
-void OperationRunner::finish(const Piece& piece, const Reply& reply) {
+// As whoever asked would be answered now: what they may do is looked up again, for their token may
+// have been revoked while this waited.
+Reply OperationRunner::reply_to(Piece& piece) {
+  const std::string request_id = piece.request.request_id;
+  const auto live = service_.live_operations().find(piece.id);
+  EXA_ASSERT(live != nullptr);  // until it is on record that it has ended
+  if (const auto wanted = live->step("", 0, 0); !wanted)
+    return reply_of(wanted.error(), request_id);
+  Request request = std::move(piece.request);
+  const auto principal = principal_now(service_, request.principal);
+  if (!principal) return reply_of(principal.error(), request_id);
+  request.principal = *principal;
+  request.progress = live.get();
+  // Written down or not, it is done; the end is what its caller waits for.
+  static_cast<void>(operation_runs(service_, piece.id));
+  return router_.handle(request);
+}
+
+void OperationRunner::finish(const std::string& id, const Reply& reply) {
   bool stopping = false;
   {
     const std::lock_guard lock(mutex_);
@@ -111,27 +130,48 @@ void OperationRunner::finish(const Piece& piece, const Reply& reply) {
   const OperationEnd end{state_of(reply, stopping), reply.status, reply.exit_code, reply.notices,
                          reply.body};
   // A store that cannot be written now may be again: an answer that is not kept is lost to whoever
-  // waits for it.
-  constexpr int kTries = 5;
-  for (int i = 0; i < kTries; ++i) {
-    if (end_operation(service_, piece.id, end)) return;
-    std::this_thread::sleep_for(kNoteEvery);
+  // waits for it, and until then the work counts as going on.
+  while (!end_operation(service_, id, end)) {
+    std::unique_lock lock(mutex_);
+    if (stopping_) return;  // the next start says that it was interrupted
+    changed_.wait_for(lock, kNoteEvery, [this] { return stopping_; });
   }
 }
 
 void OperationRunner::keep_noting() {
+  auto swept = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     changed_.wait_for(lock, kNoteEvery);
     if (stopping_) return;
     lock.unlock();
+    if (const auto now = std::chrono::steady_clock::now(); now - swept >= kSweepEvery) {
+      swept = now;
+      static_cast<void>(sweep_operations(service_));
+    }
     // whatever fails, the next second tries again
     static_cast<void>(note_progress(service_));
+    end_unwanted();
     if (!owned_->holds())  // the connection that it rested on broke
       if (auto owned = service_.store().try_own(worker_); owned && *owned)
         owned_ = *std::move(owned);
     lock.lock();
   }
+}
+
+// Who cancelled what waits need not wait for its turn.
+void OperationRunner::end_unwanted() {
+  std::vector<Piece> unwanted;
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(waiting_, [&](Piece& piece) {
+      const auto live = service_.live_operations().find(piece.id);
+      if (live != nullptr && !live->cancelled()) return false;
+      if (live != nullptr) unwanted.push_back(std::move(piece));
+      return true;
+    });
+  }
+  for (Piece& piece : unwanted) finish(piece.id, reply_to(piece));
 }
 
 void OperationRunner::stop() {

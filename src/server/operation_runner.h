@@ -17,7 +17,8 @@ namespace exa {
 class OperationRunner {
  public:
   static constexpr size_t kAtOnce = 2;
-  static constexpr size_t kMostWaiting = 32;  // more are told to come again (429)
+  static constexpr size_t kMostWaiting = 32;               // more are told to come again (429)
+  static constexpr size_t kMostBytes = size_t{128} << 20;  // of requests that wait; likewise
 
   OperationRunner(Service& service, Router& router);
   ~OperationRunner();  // stops
@@ -38,8 +39,11 @@ class OperationRunner {
   };
 
   Result<Reply> take(const Request& request, const Call& call);
+  bool full(const Request& request);
   void work();
-  void finish(const Piece& piece, const Reply& reply);
+  Reply reply_to(Piece& piece);  // takes its request
+  void end_unwanted();           // of those that wait
+  void finish(const std::string& id, const Reply& reply);
   void keep_noting();
 
   Service& service_;

@@ -103,6 +103,39 @@ TEST_F(Runner, DoesTwoAtATimeAndTheThirdWaits) {
   for (const std::string& id : {first, second, third}) EXPECT_EQ(ended(id).at("state"), "done");
 }
 
+TEST_F(Runner, WhatWaitsIsDoneWithTheRightsThatItsCallerHasThen) {
+  exa_.ask("user.create", {{"name", "bob"}, {"role", "platform-admin"}});
+  exa_.ask("user.create", {{"name", "eve"}, {"role", "platform-admin"}});
+  const Principal owner = exa_.principal;
+  const auto as = [](const char* name) {
+    Principal who{"user", name, std::string("user:") + name, {}, "", {}};
+    who.rights.platform_admin = true;
+    return who;
+  };
+  std::vector<std::string> waiting;
+  for (const auto& [name, cluster] : {std::pair("bob", "hpc"), {"eve", "lab"}}) {
+    exa_.principal = as(name);
+    waiting.push_back(id_of(begin(cluster)));
+  }
+  exa_.principal = owner;
+  exa_.ask("user.role", {{"name", "bob"}, {"none", true}});
+  exa_.ask("user.disable", {{"name", "eve"}});
+  ASSERT_TRUE(runner_.start());
+  EXPECT_EQ(ended(waiting[0]).at("answer").at("body").at("code"), "forbidden");
+  EXPECT_EQ(ended(waiting[1]).at("answer").at("body").at("code"), "unauthenticated");
+}
+
+TEST_F(Runner, WhatWaitsAndIsCancelledDoesNotWaitForItsTurn) {
+  ASSERT_TRUE(runner_.start());
+  answer_after(1'000'000);
+  begin("hpc");
+  begin("lab");
+  const std::string third = id_of(begin("old"));
+  exa_.ask("operation.cancel", {{"id", third}});
+  EXPECT_EQ(ended(third).at("state"), "cancelled");
+  release_ = true;
+}
+
 TEST_F(Runner, WhatWasGoingOnWhenTheServerStopsIsInterrupted) {
   ASSERT_TRUE(runner_.start());
   answer_after(1'000'000);

@@ -217,14 +217,16 @@ Result<Answer> back_up(Service& service, const Caller& caller, const std::string
   answer.status = 201;
   answer.body = {{"folder", folder}, {"verified", false}, {"items", json::array()}};
   if (caller.dry_run) return answer;
-  Result<Answer> copied = copy_into(service, folder, *caller.progress);
-  if (!copied) {
-    // a half of a backup is none, and would be in the way of the next try
-    if (there)
-      for (const auto& entry : fs::directory_iterator(folder, unknown)) fs::remove(entry, unknown);
-    else
-      fs::remove_all(folder, unknown);
-    return copied;
+  // Under another name until it is whole: half of a backup is none, even where the process died.
+  const std::string name = (fs::path(folder) / "").parent_path().string();
+  const fs::path partial = fmt::format("{}.partial-{}", name, service.around().new_id());
+  Result<Answer> copied = copy_into(service, partial.string(), *caller.progress);
+  std::error_code error;
+  if (copied) fs::rename(partial, name, error);
+  if (!copied || error) {
+    fs::remove_all(partial, unknown);
+    if (!copied) return copied;
+    return fail(Code::invalid_input, fmt::format("{} cannot be made: {}", folder, error.message()));
   }
   answer.body["verified"] = true;
   answer.body["items"] = copied->body.at("items");

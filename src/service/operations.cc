@@ -98,18 +98,36 @@ Result<json::object> whole_document(Service& service, const Row& row) {
   return operation;
 }
 
+// Those that the caller may see, as a condition: their own or everybody's, and of them what they
+// may still ask for. An answer is not for who could not get it now.
+Result<std::string> visible(Transaction& tx, const Caller& caller, std::vector<Value>& values) {
+  values.emplace_back(caller.principal.id);
+  values.emplace_back(int64_t{sees_all(caller)});
+  std::string condition = fmt::format("(principal = ${} OR ${} = 1) AND action IN (''",
+                                      values.size() - 1, values.size());
+  EXA_ASSIGN(const auto actions, tx.rows("SELECT DISTINCT action FROM operation"));
+  for (const Row& row : actions) {
+    if (!permitted(caller.principal.rights, row.text(0), "")) continue;
+    values.emplace_back(row.text(0));
+    condition += fmt::format(", ${}", values.size());
+  }
+  return condition + ")";
+}
+
 Result<Row> visible_row(Transaction& tx, const Caller& caller, const std::string& id) {
-  EXA_ASSIGN(const auto rows,
-             tx.rows(fmt::format("SELECT {} FROM operation WHERE id = $1 AND (principal = $2 OR "
-                                 "$3 = 1)",
-                                 kColumns),
-                     {id, caller.principal.id, int64_t{sees_all(caller)}}));
+  std::vector<Value> values{id};
+  EXA_ASSIGN(const std::string condition, visible(tx, caller, values));
+  EXA_ASSIGN(const auto rows, tx.rows(fmt::format("SELECT {} FROM operation WHERE id = $1 AND {}",
+                                                  kColumns, condition),
+                                      std::span<const Value>(values)));
   if (rows.empty()) return not_there();
   return rows[0];
 }
 
 // The operation that this very request began before, with its key.
-Result<std::optional<Row>> begun_before(Transaction& tx, const Caller& caller, Time now) {
+// One that was interrupted lets its key go: whoever asks again wants the work, not its ruin.
+Result<std::optional<Row>> begun_before(Service& service, Transaction& tx, const Caller& caller,
+                                        Time now) {
   std::optional<Row> none;
   if (caller.idempotency_key.empty()) return none;
   EXA_ASSIGN(const auto rows,
@@ -122,7 +140,24 @@ Result<std::optional<Row>> begun_before(Transaction& tx, const Caller& caller, T
     return fail(Code::conflict,
                 "this idempotency key was used for a different request; use a new key");
   }
-  return std::optional(rows[0]);
+  EXA_ASSIGN(const json::object seen, document(service, rows[0]));
+  if (text_or(seen, "state", "") != name(OperationState::interrupted))
+    return std::optional(rows[0]);
+  EXA_TRY(
+      tx.change("UPDATE operation SET idempotency_key = NULL WHERE id = $1", {rows[0].text(kId)}));
+  return none;
+}
+
+Result<void> require_a_place(Transaction& tx, const Caller& caller, bool full) {
+  EXA_ASSIGN(const auto rows,
+             tx.rows("SELECT COUNT(*) FROM operation WHERE principal = $1 AND ended_at IS NULL",
+                     {caller.principal.id}));
+  const int64_t own = rows.at(0).integer(0);
+  if (!full && own < kMostOperationsOfOne) return {};
+  return fail(Code::too_many_requests,
+              full ? "too much long work waits here already; ask again later"
+                   : fmt::format("{} pieces of long work of yours go on already", own),
+              "exa operation list");
 }
 
 Result<void> require_alone(Service& service, Transaction& tx, const NewOperation& what) {
@@ -135,9 +170,10 @@ Result<void> require_alone(Service& service, Transaction& tx, const NewOperation
       EXA_ASSIGN(const bool lives, worker_lives(service, row.text(1)));
       if (!lives) continue;
     }
-    return fail(Code::conflict,
-                fmt::format("the same is being done already, asked for by {}", row.text(2)),
-                fmt::format("exa operation show {}", row.text(0)));
+    return fail(
+        Code::conflict,
+        fmt::format("{} is being done there already, asked for by {}", what.route, row.text(2)),
+        fmt::format("exa operation show {}", row.text(0)));
   }
   return {};
 }
@@ -170,33 +206,35 @@ std::string_view name(OperationState state) {
 }
 
 Result<BegunOperation> begin_operation(Service& service, const Caller& caller,
-                                       const NewOperation& what) {
+                                       const NewOperation& what, bool full) {
   const std::string id = service.around().new_id();
   service.live_operations().begin(id);  // before anybody can find its row
   BegunOperation begun;
   const Result<void> stored = service.store().write([&](Transaction& tx) -> Result<void> {
     begun = {id, false, {}};
     const Time now = service.now();
-    EXA_ASSIGN(const auto before, begun_before(tx, caller, now));
+    EXA_ASSIGN(const auto before, begun_before(service, tx, caller, now));
     if (before) {
       begun.id = before->text(kId);
       EXA_ASSIGN(begun.answer, accepted(service, *before));
       return {};
     }
+    EXA_TRY(require_a_place(tx, caller, full));
     if (what.changes) EXA_TRY(require_alone(service, tx, what));
     EXA_TRY(tx.change("DELETE FROM operation WHERE created_at < $1 AND ended_at IS NOT NULL",
                       {now.micros - kKept.micros}));
     const Value key =
         caller.idempotency_key.empty() ? Value(nullptr) : Value(caller.idempotency_key);
     EXA_TRY(tx.change(
-        "INSERT INTO operation VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0, '', NULL, NULL, "
-        "$11, NULL)",
-        {id, what.route, what.target, caller.principal.id, caller.principal.name, key,
+        "INSERT INTO operation VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 0, '', NULL, "
+        "NULL, $12, NULL)",
+        {id, what.route, what.target, what.action, caller.principal.id, caller.principal.name, key,
          caller.request_digest, int64_t{what.changes}, what.worker,
          std::string(name(OperationState::queued)), now.micros}));
     begun.fresh = true;
-    EXA_ASSIGN(const Row row, visible_row(tx, caller, id));
-    EXA_ASSIGN(begun.answer, accepted(service, row));
+    EXA_ASSIGN(const auto rows,
+               tx.rows(fmt::format("SELECT {} FROM operation WHERE id = $1", kColumns), {id}));
+    EXA_ASSIGN(begun.answer, accepted(service, rows.at(0)));
     return {};
   });
   if (!stored || !begun.fresh) service.live_operations().end(id);
@@ -228,7 +266,8 @@ Result<void> end_operation(Service& service, const std::string& id, const Operat
                    service.now().micros}));
     return {};
   });
-  service.live_operations().end(id);
+  // until it is on record it is going on: its worker tries again
+  if (stored) service.live_operations().end(id);
   return stored;
 }
 
@@ -280,11 +319,13 @@ Result<Answer> list_operations(Service& service, const Caller& caller, int64_t l
                                const std::string& after) {
   return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
     // ids grow with time: the newest comes first
+    std::vector<Value> values{after, limit + 1};
+    EXA_ASSIGN(const std::string condition, visible(tx, caller, values));
     EXA_ASSIGN(const auto rows,
-               tx.rows(fmt::format("SELECT {} FROM operation WHERE (principal = $1 OR $2 = 1) AND "
-                                   "($3 = '' OR id < $3) ORDER BY id DESC LIMIT $4",
-                                   kColumns),
-                       {caller.principal.id, int64_t{sees_all(caller)}, after, limit + 1}));
+               tx.rows(fmt::format("SELECT {} FROM operation WHERE ($1 = '' OR id < $1) AND {} "
+                                   "ORDER BY id DESC LIMIT $2",
+                                   kColumns, condition),
+                       std::span<const Value>(values)));
     json::array items;
     json::value next = nullptr;
     for (const Row& row : rows) {

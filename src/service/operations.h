@@ -19,10 +19,14 @@ std::string_view name(OperationState state);
 
 struct NewOperation {
   std::string route;
-  std::string target;    // path and query, for people
+  std::string target;    // its path, for people
+  std::string action;    // that the route asks for, of the platform: who may not do it sees nothing
   bool changes = false;  // two such at the same time are a conflict
   std::string worker;    // who will do it: Store::try_own tells whether they live
 };
+
+// So that nobody takes all the places.
+inline constexpr int64_t kMostOperationsOfOne = 8;
 
 struct BegunOperation {
   std::string id;
@@ -30,9 +34,11 @@ struct BegunOperation {
   Answer answer;       // 202 with the operation
 };
 
-// Errors: conflict (the same change is being made, or the key was used for something else).
+// Errors: conflict (the same change is being made, or the key was used for something else),
+// too_many_requests (`full`, or this caller has kMostOperationsOfOne going on); neither for a
+// request that was taken before.
 Result<BegunOperation> begin_operation(Service& service, const Caller& caller,
-                                       const NewOperation& what);
+                                       const NewOperation& what, bool full = false);
 
 // What became of it, as the reply was that the caller would have got.
 struct OperationEnd {
@@ -50,6 +56,7 @@ Result<void> note_progress(Service& service);
 // What is recorded as going on and whose worker does not live becomes `interrupted`.
 Result<void> sweep_operations(Service& service);
 
+// Whoever asked for it sees it, as far as they may still ask for such; platform-admins see all.
 Result<Answer> list_operations(Service& service, const Caller& caller, int64_t limit,
                                const std::string& after);
 Result<Answer> show_operation(Service& service, const Caller& caller, const std::string& id);

@@ -297,6 +297,23 @@ Result<Principal> authenticate_session(Service& service, std::string_view sessio
   return *seen.user;
 }
 
+Result<Principal> principal_now(Service& service, const Principal& before) {
+  if (before.kind == "os-user") return before;
+  return read_value<Principal>(service.store(), [&](Transaction& tx) -> Result<Principal> {
+    if (before.token.empty()) {
+      EXA_ASSIGN(auto owner, active_owner(tx, before.kind, before.name));
+      if (!owner) return nobody();
+      return *std::move(owner);
+    }
+    EXA_ASSIGN(const auto rows,
+               tx.rows("SELECT sha256 FROM access_token WHERE id = $1", {before.token}));
+    if (rows.empty()) return nobody();
+    EXA_ASSIGN(auto found, find_token(tx, rows[0].text(0), service.now()));
+    if (!found) return nobody();
+    return std::move(found->principal);
+  });
+}
+
 Result<void> sign_out(Service& service, std::string_view session_id, const std::string& origin) {
   const auto who = authenticate_session(service, session_id, service.now());
   if (!who) return {};

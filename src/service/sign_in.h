@@ -57,6 +57,10 @@ Result<Session> open_session(Service& service, const Principal& user, const std:
 Result<Principal> authenticate_session(Service& service, std::string_view session_id, Time now,
                                        const NoteUse& note);
 Result<Principal> authenticate_session(Service& service, std::string_view session_id, Time now);
+// Who somebody is now that was let in before: rights are read anew. unauthenticated when what they
+// were let in with holds no more: a revoked token, a disabled account. The owner of the data folder
+// stays who they are.
+Result<Principal> principal_now(Service& service, const Principal& before);
 // Ending what has ended is no error.
 Result<void> sign_out(Service& service, std::string_view session_id, const std::string& origin);
 

@@ -135,6 +135,16 @@ def slow_clients_are_cut_and_others_do_not_wait(server, long):
     return f"{said}; {bystander.check()}"
 
 
+def descriptors_left(server, before, most):
+    """How many more than `before` are open once clients have gone; within some seconds no more than `most`."""
+    deadline = time.monotonic() + 5 + SLACK
+    while server.descriptors() > before + most and time.monotonic() < deadline:
+        time.sleep(0.05)
+    left = server.descriptors() - before
+    assert left <= most, f"{left} descriptors are left open"
+    return left
+
+
 def a_thousand_idle_connections_cost_little(server, count=1000):
     before_memory, before_descriptors = server.memory(), server.descriptors()
     links = []
@@ -152,11 +162,7 @@ def a_thousand_idle_connections_cost_little(server, count=1000):
     assert each < 32 << 10, f"an idle connection costs {each / 1024:.0f} KiB"
     for link in links:
         link.close()
-    deadline = time.monotonic() + 5 + SLACK
-    while server.descriptors() > before_descriptors + 8 and time.monotonic() < deadline:
-        time.sleep(0.05)
-    left = server.descriptors() - before_descriptors
-    assert left <= 8, f"{left} descriptors are left open"
+    left = descriptors_left(server, before_descriptors, most=8)
     return f"{count} idle connections: {each / 1024:.1f} KiB each, {left} descriptors left, {bystander.check()}"
 
 
@@ -170,11 +176,7 @@ def clients_that_vanish_leave_nothing(server, count=300):
         if turn % 3 == 0 and link.family == socket.AF_INET:  # a reset instead of an orderly end
             link.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")
         link.close()
-    deadline = time.monotonic() + 5 + SLACK
-    while server.descriptors() > before + 4 and time.monotonic() < deadline:
-        time.sleep(0.05)
-    left = server.descriptors() - before
-    assert left <= 4, f"{left} descriptors are left open by clients that went away"
+    left = descriptors_left(server, before, most=4)
     return f"{count} clients that vanished left {left} descriptors"
 
 

@@ -4,6 +4,7 @@ CREATE TABLE operation (
   id TEXT PRIMARY KEY,
   route TEXT NOT NULL,           -- "cluster.discover"
   target TEXT NOT NULL,          -- "/api/v1/clusters/hpc/discover"
+  action TEXT NOT NULL,          -- what its route asks for: who may not do it does not see it
   principal TEXT NOT NULL,       -- who asked, by id
   started_by TEXT NOT NULL,      -- and by name
   idempotency_key TEXT,
