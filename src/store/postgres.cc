@@ -11,6 +11,7 @@
 #include "store/group_commit.h"
 #include "store/postgres_connection.h"
 #include "store/postgres_schema.h"
+#include "store/turns.h"
 
 namespace exa {
 namespace {
@@ -285,7 +286,7 @@ class PostgresStore final : public Store, private GroupCommit::Writer {
   std::vector<Connection> idle_;
 
   // Of the one write that goes on in this process: from begin to finish, on one thread.
-  std::mutex one_writer_;
+  Turns one_writer_;
   Connection writing_;
   bool unknown_ = false;  // COMMIT was sent and not answered
 };

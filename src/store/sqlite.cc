@@ -10,6 +10,7 @@
 #include "store/group_commit.h"
 #include "store/lock_file.h"
 #include "store/sqlite_connection.h"
+#include "store/turns.h"
 
 namespace exa {
 namespace {
@@ -261,7 +262,7 @@ class SqliteStore final : public Store, private GroupCommit::Writer {
   std::vector<Connection> idle_;
 
   // Of the one write that goes on: from begin to finish, on one thread.
-  std::mutex one_writer_;
+  Turns one_writer_;
   std::optional<LockFile> lock_;
   Connection writing_;
 };
