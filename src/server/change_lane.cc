@@ -1,5 +1,9 @@
 #include "server/change_lane.h"
 
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+
 #include "server/answers.h"
 
 namespace exa {
@@ -7,6 +11,9 @@ namespace {
 
 // More would make the first of them wait long for its answer.
 constexpr size_t kMostTogether = 128;
+// Nor longer: a database at the end of a slow line keeps its one writer for so long, and every
+// other replica waits.
+constexpr std::chrono::milliseconds kLongestTogether{25};
 
 }  // namespace
 
@@ -52,24 +59,42 @@ void ChangeLane::work() {
       }
     }
     answer(changes);
-    for (Change& change : changes) change.done(std::move(change.answer));
+    const auto rest = std::ranges::find(changes, false, &Change::answered);
+    for (auto change = changes.begin(); change != rest; ++change)
+      change->done(std::move(change->answer));
+    const std::lock_guard lock(mutex_);
+    waiting_.insert(waiting_.begin(), std::make_move_iterator(rest),
+                    std::make_move_iterator(changes.end()));
   }
 }
 
 void ChangeLane::answer(std::vector<Change>& changes) {
   const auto answer_one = [this](Change& change) {
     change.answer = application_.answer(*change.incoming);
+    change.answered = true;
   };
   if (changes.size() == 1) return answer_one(changes[0]);
+  std::chrono::steady_clock::time_point end;
   std::vector<std::function<void()>> parts;
   parts.reserve(changes.size());
-  for (Change& change : changes) parts.emplace_back([&] { answer_one(change); });
+  // a transaction that is lost is run again, from its first part
+  parts.emplace_back([&] {
+    end = std::chrono::steady_clock::now() + kLongestTogether;
+    for (Change& change : changes) change.answered = false;
+    answer_one(changes[0]);
+  });
+  for (auto change = changes.begin() + 1; change != changes.end(); ++change) {
+    parts.emplace_back([&, change] {
+      if (std::chrono::steady_clock::now() < end) answer_one(*change);
+    });
+  }
   const Result<void> kept = application_.store().together(parts);
   if (kept) return;
   for (Change& change : changes) {
     // a part that never ran has no answer; what was refused is refused all the same
-    if (change.answer.status < 400 || change.answer.body == nullptr)
-      change.answer = application_.not_kept(change.answer, kept.error());
+    if (change.answered && change.answer.status >= 400) continue;
+    change.answer = application_.not_kept(change.answer, kept.error());
+    change.answered = true;
   }
 }
 

@@ -32,6 +32,7 @@ class ChangeLane {
     const Incoming* incoming;
     Done done;
     Outgoing answer{};
+    bool answered = false;
   };
 
   void work();
