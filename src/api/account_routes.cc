@@ -118,6 +118,7 @@ std::vector<Route> user_rows() {
                   dry_run_param()},
        .handler = create,
        .reply = "User",
+       .alone = true,
        .creates = true,
        .examples = {"exa user create grace", "exa user create alan --role auditor"}},
       {.id = "user.list",
@@ -172,6 +173,7 @@ std::vector<Route> user_rows() {
                   dry_run_param()},
        .handler = password,
        .reply = "User",
+       .alone = true,
        .fails_with = {Code::too_many_requests}},
       {.id = "user.role",
        .method = Method::put,
@@ -274,6 +276,7 @@ std::vector<Route> door_rows() {
                   dry_run_param()},
        .handler = setup,
        .reply = "User",
+       .alone = true,
        .creates = true,
        .fails_with = {Code::too_many_requests}},
   };

@@ -136,6 +136,7 @@ std::vector<Route> audit_routes() {
                   dry_run_param()},
        .handler = recover,
        .reply = "AuditRecovery",
+       .alone = true,
        .examples = {"exa audit recover --reason \"restored the backup of Monday\" --yes"}},
       {.id = "audit.export",
        .path = "/api/v1/audit/bundle",

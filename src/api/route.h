@@ -131,9 +131,10 @@ struct Route {
   std::string_view detail;   // a paragraph for --help, man page and API text; may be empty
   std::vector<Param> params;
   Handler handler = nullptr;
-  std::string_view reply;        // schema of its answer (schema.h)
-  bool is_long = false;          // may take more than 10 s: reports progress, can be cancelled
-  bool creates = false;          // answers 201 where something came to be
+  std::string_view reply;  // schema of its answer (schema.h)
+  bool is_long = false;    // may take more than 10 s: reports progress, can be cancelled
+  bool alone = false;    // computes for long, or needs its commit before it can answer: shares none
+  bool creates = false;  // answers 201 where something came to be
   bool if_match = false;         // replaces or removes what others may have changed: takes If-Match
   std::vector<Code> fails_with;  // errors beyond those that its parameters and tier tell of
   Check check = nullptr;

@@ -22,6 +22,10 @@ class NoStore : public Store {
   Result<void> read(const Work&) override { return fail(why_); }
   Result<void> write(const Work&, const Committed&) override { return fail(why_); }
   Result<void> rehearse(const Work&) override { return fail(why_); }
+  Result<void> together(Parts parts) override {
+    for (const auto& part : parts) part();
+    return {};
+  }
   Result<std::unique_ptr<Ownership>> try_own(const std::string&) override { return fail(why_); }
   std::string describe() const override { return why_.message; }
 

@@ -164,6 +164,25 @@ std::optional<Outgoing> Application::from_memory(const Incoming& incoming) {
   return kept;
 }
 
+bool Application::is_small_change(const Incoming& incoming) {
+  const auto method = find_method(incoming.method);
+  if (!method || *method == Method::get) return false;
+  // rehearsals keep nothing, and so have nothing to share
+  if (incoming.target.find("dry_run") != std::string::npos) return false;
+  const auto matched = match_route(routes(), *method, path_of(incoming.target));
+  return matched && matched->route->tier != Tier::read_only && !matched->route->is_long &&
+         !matched->route->alone;
+}
+
+Outgoing Application::not_kept(const Outgoing& answer, const Error& why) const {
+  Outgoing refusal = outgoing_of(reply_of(why, answer.request_id));
+  refusal.route = answer.route;
+  refusal.principal = answer.principal;
+  refusal.request_id = answer.request_id;
+  refusal.trace_id = answer.trace_id;
+  return refusal;
+}
+
 Outgoing Application::answer(const Incoming& incoming) {
   const std::string id = ids_.next();
   Outgoing outgoing;

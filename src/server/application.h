@@ -39,6 +39,10 @@ class Application {
   std::optional<Outgoing> answer_now(const Incoming& incoming);
   // Any thread that may wait for the disk.
   Outgoing answer(const Incoming& incoming);
+  // Whether it is a change that takes little, so that many may share one commit (ChangeLane).
+  static bool is_small_change(const Incoming& incoming);
+  // In place of an answer to a change that could not be kept after all.
+  Outgoing not_kept(const Outgoing& answer, const Error& why) const;
   // After the answer was sent, or could not be.
   void answered(const Incoming& incoming, const Outgoing& outgoing, std::chrono::nanoseconds took);
 
@@ -56,6 +60,7 @@ class Application {
   // From now on /readyz says no, so that a load balancer turns away.
   void drain() { draining_ = true; }
   Metrics& metrics() { return parts_.metrics; }
+  Store& store() { return parts_.service.store(); }
 
  private:
   std::optional<Outgoing> from_memory(const Incoming& incoming);

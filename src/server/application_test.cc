@@ -1,5 +1,6 @@
 #include "server/application.h"
 
+#include <future>
 #include <stdexcept>
 
 #include <gmock/gmock.h>
@@ -7,6 +8,7 @@
 #include <unistd.h>
 
 #include "api/openapi.h"
+#include "server/change_lane.h"
 #include "store/stores_for_test.h"
 
 namespace exa {
@@ -30,6 +32,12 @@ class WatchedStore final : public Store {
     return inner_->write(work, committed);
   }
   Result<void> rehearse(const Work& work) override { return inner_->rehearse(work); }
+  Result<void> together(Parts parts) override {
+    ++shared;
+    const Result<void> kept = inner_->together(parts);
+    if (kept && full) return fail(Code::store_full, "the disk is full");
+    return kept;
+  }
   Result<std::unique_ptr<Ownership>> try_own(const std::string& name) override {
     return inner_->try_own(name);
   }
@@ -38,6 +46,8 @@ class WatchedStore final : public Store {
 
   std::atomic<int> reads = 0;
   std::atomic<bool> throws = false;
+  std::atomic<int> shared = 0;     // commits that many parts had a share in
+  std::atomic<bool> full = false;  // those commits fail
 
  private:
   std::unique_ptr<Store> inner_;
@@ -133,6 +143,61 @@ TEST_F(ApplicationTest, WhoMustSignInIsToldHow) {
   EXPECT_EQ(std::ranges::count(outgoing.headers, "www-authenticate",
                                [](const auto& header) { return header.first; }),
             1);
+}
+
+TEST_F(ApplicationTest, OnlySmallChangesShareACommit) {
+  const auto small = [](std::string target, std::string method) {
+    return Application::is_small_change(over_socket(std::move(target), std::move(method)));
+  };
+  EXPECT_TRUE(small("/api/v1/projects/vision", "POST"));
+  EXPECT_FALSE(small("/api/v1/projects", "GET"));
+  EXPECT_FALSE(small("/api/v1/projects/vision?dry_run=true", "POST"));
+  EXPECT_FALSE(small("/api/v1/backups", "POST"));      // long
+  EXPECT_FALSE(small("/api/v1/users/grace", "POST"));  // a password is hashed
+  EXPECT_FALSE(small("/api/v1/simulations", "POST"));  // it changes nothing
+  EXPECT_FALSE(small("/api/v1/nothing", "POST"));
+  EXPECT_FALSE(small("/api/v1/projects/vision", "BREW"));
+}
+
+// What waits while the lane is busy is answered together.
+class Lane : public ApplicationTest {
+ protected:
+  // Statuses of creating these projects, all taken while the lane works on another.
+  std::vector<int> create(const std::vector<std::string>& names) {
+    std::promise<void> all_wait;
+    std::vector<std::promise<int>> answers(names.size() + 1);
+    std::vector<Incoming> incoming;
+    incoming.push_back(over_socket("/api/v1/projects/first-" + names[0], "POST"));
+    for (const std::string& name : names)
+      incoming.push_back(over_socket("/api/v1/projects/" + name, "POST"));
+    ChangeLane lane(application);
+    for (size_t i = 0; i < incoming.size(); ++i) {
+      lane.take(incoming[i], [&, i](const Outgoing& answer) {
+        if (i == 0) all_wait.get_future().wait();
+        answers[i].set_value(answer.status);
+      });
+    }
+    all_wait.set_value();
+    std::vector<int> statuses;
+    for (auto& answer : answers) statuses.push_back(answer.get_future().get());
+    return {statuses.begin() + 1, statuses.end()};
+  }
+  bool is_there(const std::string& name) {
+    return application.answer(over_socket("/api/v1/projects")).body->find('"' + name + '"') !=
+           std::string::npos;
+  }
+};
+
+TEST_F(Lane, EachChangeGetsItsOwnAnswer) {
+  EXPECT_THAT(create({"a", "b", "a", "Bad Name", "c"}),
+              testing::ElementsAre(201, 201, 409, 400, 201));
+  EXPECT_GE(store.shared, 1);
+  for (const char* name : {"a", "b", "c"}) EXPECT_TRUE(is_there(name)) << name;
+}
+
+TEST_F(Lane, WhatCouldNotBeKeptIsNotAnsweredAsDone) {
+  store.full = true;
+  for (const int status : create({"a", "b"})) EXPECT_EQ(status, info(Code::store_full).http_status);
 }
 
 }  // namespace

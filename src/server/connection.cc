@@ -249,6 +249,13 @@ class HttpConnection final : public Connection,
     incoming_.tls = std::is_same_v<Stream, Tls>;
     if (auto now = serving_.application.answer_now(incoming_)) return write(*std::move(now));
     lowest().expires_never();  // the answer takes what it takes
+    if (Application::is_small_change(incoming_)) {
+      return serving_.changes.take(incoming_, [self = self()](Outgoing answer) {
+        asio::post(self->stream_.get_executor(), [self, answer = std::move(answer)]() mutable {
+          self->write(std::move(answer));
+        });
+      });
+    }
     asio::post(serving_.workers, [self = self()] {
       Outgoing answer = self->serving_.application.answer(self->incoming_);
       asio::post(self->stream_.get_executor(),

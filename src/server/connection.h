@@ -12,6 +12,7 @@
 #include <boost/asio/thread_pool.hpp>
 
 #include "server/application.h"
+#include "server/change_lane.h"
 #include "server/limits.h"
 
 namespace exa {
@@ -20,6 +21,7 @@ namespace exa {
 struct Serving {
   Application& application;
   boost::asio::thread_pool& workers;  // where answers are made that may wait
+  ChangeLane& changes;                // where small changes share their commits
   Limits limits;
 };
 

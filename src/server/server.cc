@@ -39,7 +39,8 @@ struct Server::State {
   State(Application& application, ServerOptions given)
       : options(std::move(given)),
         workers(options.workers),
-        serving{application, workers, options.limits} {
+        changes(application),
+        serving{application, workers, changes, options.limits} {
     const size_t cores = std::max(1U, std::thread::hardware_concurrency());
     for (size_t i = 0; i < (options.threads == 0 ? cores : options.threads); ++i)
       loops.push_back(std::make_unique<Loop>());
@@ -61,6 +62,7 @@ struct Server::State {
 
   ServerOptions options;
   asio::thread_pool workers;
+  ChangeLane changes;
   Serving serving;
   std::vector<std::unique_ptr<Loop>> loops;
   size_t turn = 0;
@@ -190,6 +192,7 @@ void Server::State::stop() {
     ended.wait_for(lock, options.drain_time, [this] { return open == 0; });
   }
   workers.join();
+  changes.stop();
   for (const auto& loop : loops) loop->work.reset();
   for (const auto& loop : loops) loop->context.stop();
   for (const auto& loop : loops)

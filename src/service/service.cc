@@ -132,26 +132,33 @@ Result<Answer> Service::mutate(const Caller& caller, const Change& change) {
     }));
     return *std::move(answer);
   }
-  bool replay = false;
-  Result<void> checkpoint;
+  // The commit may come after this has returned, when others share it (Store::together).
+  struct Kept {
+    bool new_entry = false;
+    bool rights = false;
+    Result<void> checkpoint{};
+  };
+  const auto kept = std::make_shared<Kept>();
   EXA_TRY(store_.write(
       [&](Transaction& tx) -> Result<void> {
         deed = {};
+        *kept = {};
         EXA_ASSIGN(answer, replayed(tx, caller));
-        replay = answer.has_value();
-        if (replay) return {};
+        if (answer) return {};
         EXA_ASSIGN(answer, matched_change(caller, change, tx, deed));
+        kept->new_entry = true;
+        kept->rights = touches_rights(deed.object_kind);
         EXA_TRY(trail_.append(tx, done_entry(caller, now(), deed)));
         return keep_for_replay(tx, caller, *answer);
       },
-      [&](Transaction& tx) {
-        if (touches_rights(deed.object_kind)) ++rights_changes_;
-        if (!replay) checkpoint = trail_.sign_checkpoint(tx, now());
+      [this, kept](Transaction& tx) {
+        if (kept->rights) ++rights_changes_;
+        if (kept->new_entry) kept->checkpoint = trail_.sign_checkpoint(tx, now());
       }));
-  if (!checkpoint) {
+  if (!kept->checkpoint) {
     answer->notices.push_back(
         fmt::format("the change is stored, but its audit checkpoint could not be written: {}",
-                    checkpoint.error().message));
+                    kept->checkpoint.error().message));
   }
   return *std::move(answer);
 }
@@ -193,7 +200,7 @@ void Service::record_refusal(const Caller& caller, const json::object& args, con
   // first error, which says more than a second one would.
   const Result<void> recorded = store_.write(
       [&](Transaction& tx) { return trail_.append(tx, refused_entry(caller, now(), args, error)); },
-      [&](Transaction& tx) {
+      [this](Transaction& tx) {
         [[maybe_unused]] const auto signed_now = trail_.sign_checkpoint(tx, now());
       });
   static_cast<void>(recorded);

@@ -1,5 +1,6 @@
 #include "store/group_commit.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <exception>
 
@@ -12,11 +13,25 @@ constexpr int kMostTries = 20;
 
 }  // namespace
 
+// One commit that many parts write into, on the thread that runs them.
+struct GroupCommit::Sharing {
+  const GroupCommit* group;
+  Transaction* transaction;
+  std::vector<Committed> committed{};  // of the works that are to be kept
+  Result<void> whole{};                // why nothing of it can be kept any more
+};
+
+thread_local GroupCommit::Sharing* GroupCommit::here_ = nullptr;
+
 struct GroupCommit::Waiting {
   Waiting(const Work& given, const Committed& after) : work(given), committed(after) {}
+  explicit Waiting(Store::Parts given) : work(kNoWork), committed(kNothing), parts(given) {}
 
+  static inline const Work kNoWork;
+  static inline const Committed kNothing;
   const Work& work;
   const Committed& committed;
+  Store::Parts parts{};  // instead of `work`
   Result<void> outcome{};
   std::exception_ptr thrown{};
   bool answered = false;  // when woken without an answer, it leads
@@ -65,8 +80,16 @@ struct GroupCommit::Waiting {
 };
 
 Result<void> GroupCommit::write(const Work& work, const Committed& committed) {
+  if (within_part()) return write_within(*here_, work, committed);
   // shared, so that whoever wakes it may still touch it when it has gone on
-  const auto self = std::make_shared<Waiting>(work, committed);
+  return wait_and_lead(std::make_shared<Waiting>(work, committed));
+}
+
+Result<void> GroupCommit::together(Store::Parts parts) {
+  return wait_and_lead(std::make_shared<Waiting>(parts));
+}
+
+Result<void> GroupCommit::wait_and_lead(const std::shared_ptr<Waiting>& self) {
   {
     std::unique_lock lock(mutex_);
     queue_.push_back(self);
@@ -90,8 +113,13 @@ size_t GroupCommit::waiting() const {
 
 GroupCommit::Batch GroupCommit::take_batch() {
   const std::lock_guard lock(mutex_);
-  const auto end =
-      queue_.begin() + static_cast<ptrdiff_t>(std::min(queue_.size(), kMostInOneCommit));
+  // parts have a transaction of their own, in which many have a share already
+  auto end = queue_.begin() + static_cast<ptrdiff_t>(std::min(queue_.size(), kMostInOneCommit));
+  const auto has_parts = [](const auto& waiting) { return !waiting->parts.empty(); };
+  if (has_parts(queue_.front()))
+    end = queue_.begin() + 1;
+  else
+    end = std::find_if(queue_.begin(), end, has_parts);
   Batch batch(queue_.begin(), end);
   queue_.erase(queue_.begin(), end);
   return batch;
@@ -126,6 +154,7 @@ void GroupCommit::run(Batch& batch) {
 }
 
 bool GroupCommit::run_once(Batch& batch) {
+  if (!batch.front()->parts.empty()) return run_parts(*batch.front());
   const auto fail_all = [&](const Error& error) {
     for (const auto& waiting : batch) waiting->fail_with(error);
   };
@@ -164,6 +193,74 @@ bool GroupCommit::run_once(Batch& batch) {
   writer_.finish(committed);
   if (!whole && !lost) fail_all(whole.error());
   return !lost;
+}
+
+bool GroupCommit::run_parts(Waiting& waiting) {
+  const Result<Transaction*> begun = writer_.begin();
+  if (!begun) {
+    waiting.outcome = fail(begun.error());
+    return true;
+  }
+  Sharing sharing{this, *begun};
+  here_ = &sharing;
+  for (const auto& part : waiting.parts) part();
+  here_ = nullptr;
+  Result<void>& whole = sharing.whole;
+  const bool keep = !sharing.committed.empty();
+  if (whole && keep && !writer_.lost()) whole = writer_.commit();
+  const bool lost = writer_.lost();
+  if (lost || !whole || !keep) writer_.roll_back();
+  const bool committed = !lost && whole && keep;
+  if (committed) {
+    for (const Committed& each : sharing.committed) {
+      try {
+        each(*sharing.transaction);
+      } catch (...) {
+        // its part has ended; what it kept stays kept
+      }
+    }
+  }
+  writer_.finish(committed);
+  waiting.outcome = whole;
+  return !lost;
+}
+
+bool GroupCommit::within_part() const {
+  return here_ != nullptr && here_->group == this;
+}
+
+Result<void> GroupCommit::write_within(Sharing& sharing, const Work& work,
+                                       const Committed& committed) {
+  Waiting one(work, committed);
+  Transaction& transaction = *sharing.transaction;
+  const auto statement = [&](const char* sql) {
+    if (sharing.whole) sharing.whole = transaction.change(sql).map([](int64_t) {});
+    return sharing.whole.has_value();
+  };
+  if (!writer_.lost() && statement("SAVEPOINT one")) {
+    const bool done = one.run(transaction);
+    const bool lost = writer_.lost();
+    if (!lost && !done) statement("ROLLBACK TO SAVEPOINT one");
+    if (!lost) statement("RELEASE SAVEPOINT one");
+    // the work's error took the whole transaction with it (a full disk), and says more
+    if (!sharing.whole && !one.outcome) sharing.whole = one.outcome;
+    if (done && sharing.whole) sharing.committed.push_back(committed);
+  }
+  if (one.thrown) std::rethrow_exception(one.thrown);
+  if (!sharing.whole) return sharing.whole;
+  return std::move(one.outcome);
+}
+
+Result<void> GroupCommit::rehearse_within(const Work& work) {
+  Sharing& sharing = *here_;
+  Transaction& transaction = *sharing.transaction;
+  EXA_TRY(transaction.change("SAVEPOINT rehearsal"));
+  Waiting one(work, Waiting::kNothing);
+  one.run(transaction);
+  for (const char* sql : {"ROLLBACK TO SAVEPOINT rehearsal", "RELEASE SAVEPOINT rehearsal"})
+    if (sharing.whole) sharing.whole = transaction.change(sql).map([](int64_t) {});
+  if (one.thrown) std::rethrow_exception(one.thrown);
+  return std::move(one.outcome);
 }
 
 }  // namespace exa

@@ -29,16 +29,28 @@ class GroupCommit {
 
   // As Store::write. An exception of `work` or `committed` comes out of the call that brought it.
   Result<void> write(const Work& work, const Committed& committed);
+  // As Store::together.
+  Result<void> together(Store::Parts parts);
+  // Whether this thread runs a part of `together`; then what would be a transaction of its own is a
+  // savepoint of that one.
+  bool within_part() const;
+  Result<void> rehearse_within(const Work& work);
+
   // How many wait behind the commit that goes on. Any thread.
   size_t waiting() const;
 
  private:
   struct Waiting;
+  struct Sharing;
   using Batch = std::vector<std::shared_ptr<Waiting>>;
 
+  Result<void> wait_and_lead(const std::shared_ptr<Waiting>& self);
   Batch take_batch();
   void run(Batch& batch);
-  bool run_once(Batch& batch);  // false: lost, run it again
+  bool run_once(Batch& batch);       // false: lost, run it again
+  bool run_parts(Waiting& waiting);  // likewise
+  Result<void> write_within(Sharing& sharing, const Work& work, const Committed& committed);
+  static thread_local Sharing* here_;  // of the parts that this thread runs
   void hand_over(const Batch& batch, const Waiting* leader);
 
   Writer& writer_;

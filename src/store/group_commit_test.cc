@@ -248,5 +248,43 @@ TEST(GroupCommit, WhoThrowsAfterTheCommitHoldsUpNobody) {
   EXPECT_EQ(writer.commits, 2);
 }
 
+// A writer whose disk is full when it counts.
+class FullDisk : public GroupCommit::Writer {
+ public:
+  explicit FullDisk(Transaction& transaction) : transaction_(transaction) {}
+  Result<Transaction*> begin() override { return &transaction_; }
+  Result<void> commit() override { return fail(Code::store_full, "the disk is full"); }
+  void roll_back() override { ++rolled_back; }
+  void finish(bool committed) override { EXPECT_FALSE(committed); }
+  int rolled_back = 0;
+
+ private:
+  Transaction& transaction_;
+};
+
+TEST_F(GroupCommits, PartsWhoseCommitFailsAreToldSoAndNothingFollows) {
+  ASSERT_TRUE(store->write([](Transaction& tx) -> Result<void> {
+    FullDisk disk(tx);
+    GroupCommit group(disk);
+    int ran = 0;
+    const std::function<void()> part = [&] {
+      const auto done = group.write(
+          [](Transaction& inner) -> Result<void> {
+            EXA_TRY(inner.rows("SELECT 1"));
+            return {};
+          },
+          [](Transaction&) { ADD_FAILURE() << "nothing was committed"; });
+      EXPECT_TRUE(done);  // as far as it could know
+      ++ran;
+    };
+    const std::function<void()> parts[] = {part, part};
+    const Result<void> kept = group.together(parts);
+    EXPECT_EQ(kept.error().code, Code::store_full);
+    EXPECT_EQ(ran, 2);
+    EXPECT_EQ(disk.rolled_back, 1);
+    return {};
+  }));
+}
+
 }  // namespace
 }  // namespace exa

@@ -11,6 +11,7 @@
 #include "store/group_commit.h"
 #include "store/postgres_connection.h"
 #include "store/postgres_schema.h"
+#include "store/turns.h"
 
 namespace exa {
 namespace {
@@ -66,6 +67,7 @@ class PostgresStore final : public Store, private GroupCommit::Writer {
   }
 
   Result<void> rehearse(const Work& work) override {
+    if (group_.within_part()) return group_.rehearse_within(work);
     for (int tries = 1;; ++tries) {
       const std::lock_guard one(one_writer_);
       EXA_ASSIGN(Transaction * transaction, begin_alone());
@@ -79,6 +81,7 @@ class PostgresStore final : public Store, private GroupCommit::Writer {
   Result<void> write(const Work& work, const Committed& committed) override {
     return group_.write(work, committed);
   }
+  Result<void> together(Parts parts) override { return group_.together(parts); }
 
   Result<std::unique_ptr<Ownership>> try_own(const std::string& name) override {
     EXA_ASSIGN(Connection connection, connect(for_ownership()));
@@ -283,7 +286,7 @@ class PostgresStore final : public Store, private GroupCommit::Writer {
   std::vector<Connection> idle_;
 
   // Of the one write that goes on in this process: from begin to finish, on one thread.
-  std::mutex one_writer_;
+  Turns one_writer_;
   Connection writing_;
   bool unknown_ = false;  // COMMIT was sent and not answered
 };

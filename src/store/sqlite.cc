@@ -10,6 +10,7 @@
 #include "store/group_commit.h"
 #include "store/lock_file.h"
 #include "store/sqlite_connection.h"
+#include "store/turns.h"
 
 namespace exa {
 namespace {
@@ -74,6 +75,7 @@ class SqliteStore final : public Store, private GroupCommit::Writer {
   }
 
   Result<void> rehearse(const Work& work) override {
+    if (group_.within_part()) return group_.rehearse_within(work);
     EXA_ASSIGN(Connection connection, connection_to_read());
     if (!connection) return with_empty(work, true);
     give_back(std::move(connection));
@@ -88,6 +90,7 @@ class SqliteStore final : public Store, private GroupCommit::Writer {
   Result<void> write(const Work& work, const Committed& committed) override {
     return group_.write(work, committed);
   }
+  Result<void> together(Parts parts) override { return group_.together(parts); }
 
   Result<std::unique_ptr<Ownership>> try_own(const std::string& name) override {
     EXA_TRY(make_private_folder(options_.folder));
@@ -259,7 +262,7 @@ class SqliteStore final : public Store, private GroupCommit::Writer {
   std::vector<Connection> idle_;
 
   // Of the one write that goes on: from begin to finish, on one thread.
-  std::mutex one_writer_;
+  Turns one_writer_;
   std::optional<LockFile> lock_;
   Connection writing_;
 };

@@ -92,6 +92,13 @@ class Store {
     return write(work, [](Transaction&) {});
   }
   virtual Result<void> rehearse(const Work& work) = 0;  // as write, but nothing is kept (--dry-run)
+
+  // Runs the parts one after the other on this thread; what they write meanwhile shares one commit.
+  // Within a part, write() answers as soon as its work has run: it is durable, and what was to
+  // follow its commit has run, only when this returns a value. With an error nothing of it is kept.
+  // Like works, parts may run more than once. They read what was committed before.
+  using Parts = std::span<const std::function<void()>>;
+  virtual Result<void> together(Parts parts) = 0;
   // The ownership of a name ([a-z0-9-]), or null: somebody has it. Never waits.
   virtual Result<std::unique_ptr<Ownership>> try_own(const std::string& name) = 0;
   virtual std::string describe() const = 0;  // "sqlite /home/ada/.local/share/exa/exa.db"

@@ -268,6 +268,87 @@ TEST_P(StoreContract, NothingFollowsAFailedWrite) {
 }
 
 // Read, add one, write: what two who do not wait for each other get wrong.
+TEST_P(StoreContract, PartsShareOneCommitAndWhatFollowsItComesAfterAllOfThem) {
+  std::vector<std::string> order;
+  const auto part = [&](const std::string& name) {
+    return [&, name] {
+      const auto done = store->write(insert(name), [&, name](Transaction& tx) {
+        EXPECT_EQ(tx.rows("SELECT COUNT(*) FROM project WHERE name <> 'default'")->at(0).integer(0),
+                  3);
+        order.push_back("after " + name);
+      });
+      EXPECT_TRUE(done);
+      EXPECT_EQ(projects(), 0) << "nobody sees it before the commit";
+      order.push_back(name);
+    };
+  };
+  const std::function<void()> parts[] = {part("a"), part("b"), part("c")};
+  const uint64_t changes = store->changes();
+  ASSERT_TRUE(store->together(parts));
+  EXPECT_EQ(projects(), 3);
+  EXPECT_EQ(store->changes(), changes + 1);
+  EXPECT_THAT(order, testing::ElementsAre("a", "b", "c", "after a", "after b", "after c"));
+}
+
+TEST_P(StoreContract, APartThatFailsThrowsOrRehearsesIsUndoneAlone) {
+  bool followed = false;
+  const auto never = [&](Transaction&) { followed = true; };
+  const std::function<void()> parts[] = {
+      [&] { EXPECT_TRUE(store->write(insert("kept"))); },
+      [&] {
+        const auto done = store->write(
+            [](Transaction& tx) -> Result<void> {
+              EXA_TRY(insert("refused")(tx));
+              return fail(Code::conflict, "not this one");
+            },
+            never);
+        EXPECT_EQ(done.error().message, "not this one");
+      },
+      [&] {
+        // a statement that the database refuses
+        EXPECT_EQ(store->write(insert("kept"), never).error().code, Code::conflict);
+      },
+      [&] {
+        EXPECT_THROW(static_cast<void>(store->write(
+                         [](Transaction& tx) -> Result<void> {
+                           EXA_TRY(insert("thrown")(tx));
+                           throw std::runtime_error("out of luck");
+                         },
+                         never)),
+                     std::runtime_error);
+      },
+      [&] {
+        EXPECT_TRUE(store->rehearse([](Transaction& tx) -> Result<void> {
+          EXA_TRY(insert("rehearsed")(tx));
+          EXA_ASSIGN(const auto seen,
+                     tx.rows("SELECT COUNT(*) FROM project WHERE name = 'rehearsed'"));
+          EXPECT_EQ(seen.at(0).integer(0), 1);
+          return {};
+        }));
+      },
+      [&] { EXPECT_TRUE(store->write(insert("last"))); }};
+  ASSERT_TRUE(store->together(parts));
+  EXPECT_EQ(projects(), 2);
+  EXPECT_FALSE(followed);
+}
+
+TEST_P(StoreContract, PartsAndOtherWritersTakeTurns) {
+  in_parallel(6, [&](int thread) {
+    for (int i = 0; i < 10; ++i) {
+      const std::string name = "p-" + std::to_string(thread * 100 + i);
+      if (thread % 2 == 0) {
+        EXPECT_TRUE(store->write(insert(name)));
+        continue;
+      }
+      const std::function<void()> parts[] = {
+          [&] { EXPECT_TRUE(store->write(insert(name))); },
+          [&] { EXPECT_TRUE(store->write(insert(name + "-too"))); }};
+      EXPECT_TRUE(store->together(parts));
+    }
+  });
+  EXPECT_EQ(projects(), 90);
+}
+
 TEST_P(StoreContract, TwoStoresOnOnePlaceLoseNoUpdate) {
   write(insert("counter", 0));
   const auto other = place->open();
