@@ -77,6 +77,25 @@ inline const std::map<std::string, json::object>& matrix_arguments() {
       {"lease.list", {{"project", "P"}}},
       {"lease.release", {{"id", "LEASE"}}},
       {"lease.renew", {{"id", "LEASE"}}},
+      {"workbench.create",
+       {{"name", "new"}, {"cluster", "hpc"}, {"folder", "/tmp/exa"}, {"project", "P"}}},
+      {"workbench.list", {{"project", "P"}}},
+      {"workbench.show", {{"name", "bench"}, {"project", "P"}}},
+      {"workbench.logs", {{"name", "bench"}, {"project", "P"}}},
+      {"workbench.start", {{"name", "ended"}, {"project", "P"}}},
+      {"workbench.stop", {{"name", "bench"}, {"project", "P"}}},
+      {"workbench.resize", {{"name", "ended"}, {"cpu", 1}, {"project", "P"}}},
+      {"workbench.delete", {{"name", "bench"}, {"project", "P"}}},
+      {"workbench.open", {{"name", "bench"}, {"project", "P"}}},
+      {"pipeline.run", {{"cluster", "hpc"}, {"folder", "/tmp/exa"}, {"project", "P"}}},
+      {"pipeline.distributed_launch",
+       {{"model", "llama"}, {"cluster", "hpc"}, {"folder", "/tmp/exa"}, {"project", "P"}}},
+      {"pipeline.list", {{"project", "P"}}},
+      {"pipeline.show", {{"name", "run"}, {"project", "P"}}},
+      {"pipeline.wait", {{"name", "run"}, {"project", "P"}}},
+      {"pipeline.logs", {{"name", "run"}, {"project", "P"}}},
+      {"pipeline.cancel", {{"name", "run"}, {"project", "P"}}},
+      {"pipeline.delete", {{"name", "run"}, {"project", "P"}}},
       {"usage.cost", {{"project", "P"}}},
       {"usage.cost+all_projects", {{"all_projects", true}}},
       {"usage.carbon", {{"project", "P"}}},
@@ -235,6 +254,7 @@ class AuthorisationWorld {
     exa.ask("service_account.create", {{"name", "bot-" + project},
                                        {"verbs", json::array{"hardware_profile:read"}},
                                        {"projects", json::array{project}}});
+    launch_in(exa, project, "hpc");
     const json::value placed =
         exa.ask("placement.place", {{"name", "held"}, {"reserve", true}, {"project", project}});
     decisions_[project] = placed.at("id").as_string();

@@ -202,6 +202,30 @@ std::vector<Asked> good_requests() {
       {"operation.show", {{"id", "OPERATION"}}},
       {"operation.cancel", {{"id", "OPERATION"}}},
       {"operation.list", {}},
+      {"workbench.create",
+       {{"name", "nb"},
+        {"folder", "FOLDER"},
+        {"command",
+         json::array{"sh", "-c", "echo http://127.0.0.1:8888/?token=abc; exec sleep 60"}}}},
+      {"workbench.create",
+       {{"name", "plan"}, {"hardware_profile", "small"}, {"folder", "FOLDER"}, {"dry_run", true}}},
+      {"workbench.open", {{"name", "nb"}}},
+      {"workbench.list", {}},
+      {"workbench.show", {{"name", "nb"}}},
+      {"workbench.logs", {{"name", "nb"}}},
+      {"workbench.resize", {{"name", "nb"}, {"hardware_profile", "small"}}},
+      {"workbench.stop", {{"name", "nb"}}},
+      {"workbench.start", {{"name", "nb"}}},
+      {"workbench.delete", {{"name", "nb"}}},
+      {"pipeline.run", {{"name", "one"}, {"folder", "FOLDER"}, {"command", json::array{"true"}}}},
+      {"pipeline.wait", {{"name", "one"}}},
+      {"pipeline.show", {{"name", "one"}}},
+      {"pipeline.logs", {{"name", "one"}}},
+      {"pipeline.list", {}},
+      {"pipeline.cancel", {{"name", "one"}}},
+      {"pipeline.delete", {{"name", "one"}}},
+      {"pipeline.distributed_launch",
+       {{"model", "llama"}, {"folder", "FOLDER"}, {"dry_run", true}}},
       {"audit.export", {}},
       {"audit.recover", {{"reason", "a test"}}},
   };
@@ -215,6 +239,8 @@ class Contract : public testing::Test {
 
   // The ids that earlier answers gave stand in for their names.
   json::object with_ids(json::object args) {
+    if (const json::value* folder = args.if_contains("folder"); folder && *folder == "FOLDER")
+      args["folder"] = (exa_.folder() / "launched").string();
     if (args.contains("code")) {
       Caller caller;
       caller.principal = exa_.principal;

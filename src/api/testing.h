@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -82,9 +83,10 @@ class TestExa {
   std::function<Result<Capture>()> probe = [] {
     return fail(Code::probe_failed, "nobody answers");
   };
+  // Programs are really started, on this machine, whatever the cluster is.
   std::function<Result<std::unique_ptr<Driver>>(const ClusterAddress&)> driver =
       [](const ClusterAddress&) -> Result<std::unique_ptr<Driver>> {
-    return fail(Code::probe_failed, "nothing is launched here");
+    return local_driver(local_transport(seconds(30)));
   };
   std::function<Result<Capture>(Progress&)> probe_with;  // instead of `probe`, when set
 
@@ -135,6 +137,33 @@ inline void prepare(TestExa& exa) {
   exa.ask("cluster.add", {{"name", "hpc"}, {"kind", "slurm"}});
   exa.ask("cluster.discover", {{"name", "hpc"}});
   exa.ask("hardware_profile.set", eight_h100());
+}
+
+// A workbench that runs and says where it answers ("bench"), one that has ended ("ended") and a
+// training run that has ended ("run"), as they stand after a look. `cluster`: empty for none.
+inline void launch_in(TestExa& exa, const std::string& project, const std::string& cluster) {
+  const auto with = [&](std::string name, json::array command) {
+    json::object args{{"name", name},
+                      {"project", project},
+                      {"folder", (exa.folder() / "launched" / project / name).string()},
+                      {"command", std::move(command)}};
+    if (!cluster.empty()) args["cluster"] = cluster;
+    return args;
+  };
+  const auto await = [&](std::string_view route, std::string name, std::string_view state) {
+    for (int tries = 0; tries < 300; ++tries) {
+      if (exa.ask(route, {{"name", name}, {"project", project}}).at("state") == state) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    ADD_FAILURE() << name << " is not " << state;
+  };
+  exa.ask("workbench.create",
+          with("bench", {"sh", "-c", "echo http://127.0.0.1:8888/?token=abc; exec sleep 120"}));
+  exa.ask("workbench.create", with("ended", {"true"}));
+  exa.ask("pipeline.run", with("run", {"true"}));
+  await("workbench.show", "bench", "running");
+  await("workbench.show", "ended", "succeeded");
+  await("pipeline.show", "run", "succeeded");
 }
 
 }  // namespace exa

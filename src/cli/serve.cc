@@ -10,6 +10,7 @@
 #include "cli/connect.h"
 #include "cli/serve_settings.h"
 #include "server/discovery_loop.h"
+#include "server/launch_loop.h"
 #include "server/door.h"
 #include "server/server.h"
 #include "server/session_pages.h"
@@ -120,6 +121,7 @@ Result<LocalText> serve(const LocalCall& call) {
   Door door(exa.service, operating_system_user());
   WatchHub watch(exa.service);
   DiscoveryLoop discovery(exa.service, *log);
+  LaunchLoop launches(exa.service, *log);
   HttpClient to_webhook;
   std::optional<Webhook> webhook;
   if (settings.webhook) {
@@ -148,6 +150,7 @@ Result<LocalText> serve(const LocalCall& call) {
   door.start(threw("sign-in"));
   watch.start(threw("watch"));
   discovery.start(threw("discovery"));
+  launches.start(threw("launches"));
   if (webhook) webhook->start(threw("webhook"));
   const std::string where = server.address().empty()
                                 ? socket_in(settings.home.folder).string()
@@ -167,6 +170,7 @@ Result<LocalText> serve(const LocalCall& call) {
   report(call, *log, "stopping", "Stopping: no new requests; those that began are ended.", {});
   application.drain();
   watch.stop();      // streams would never end by themselves
+  launches.stop();
   discovery.stop();  // it must not begin to ask clusters now
   operations.stop();
   server.stop();

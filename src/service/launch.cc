@@ -75,6 +75,7 @@ class Start {
 
   Result<Answer> run(const std::optional<Launch>& over) {
     EXA_TRY(check());
+    if (!over) EXA_TRY(check_target());
     if (!caller_.dry_run) {
       EXA_ASSIGN(auto before, service_.repeated(caller_));
       if (before) return *std::move(before);
@@ -96,6 +97,12 @@ class Start {
     EXA_TRY(check_launch_name(what_.name));
     if (what_.folder.empty() || what_.folder.front() == '/') return {};
     return fail(invalid("launch", {{"/folder", "is not absolute: it begins with /", ""}}));
+  }
+
+  // Programs on the machine of a server run as its own user: that is for whoever owns it.
+  Result<void> check_target() const {
+    if (!what_.cluster.empty() || caller_.principal.kind == "os-user") return {};
+    return fail(invalid("launch", {{"/cluster", "is missing: name where it runs, or auto", ""}}));
   }
 
   Result<std::string> folder() {

@@ -30,7 +30,7 @@ Result<void> follow_with_lease(Transaction& tx, Deed& deed, const Launch& launch
 Result<void> keep_consumer(Transaction& tx, Deed& deed, const Launch& launch);
 Result<void> release_consumer(Transaction& tx, Deed& deed, const Launch& launch);
 
-// A driver for where it runs. Empty cluster: this machine, for whoever owns the data folder.
+// A driver for where it runs. Empty cluster: this machine.
 struct Aim {
   std::unique_ptr<Driver> driver;
   ClusterKind kind = ClusterKind::host;
