@@ -90,6 +90,7 @@ inline const std::map<std::string, json::object>& matrix_arguments() {
       {"pipeline.run", {{"cluster", "hpc"}, {"folder", "/tmp/exa"}, {"project", "P"}}},
       {"pipeline.distributed_launch",
        {{"model", "llama"}, {"cluster", "hpc"}, {"folder", "/tmp/exa"}, {"project", "P"}}},
+      {"launch.apply", {{"plan", "PLAN"}}},
       {"pipeline.list", {{"project", "P"}}},
       {"pipeline.show", {{"name", "run"}, {"project", "P"}}},
       {"pipeline.wait", {{"name", "run"}, {"project", "P"}}},
@@ -255,6 +256,14 @@ class AuthorisationWorld {
                                        {"verbs", json::array{"hardware_profile:read"}},
                                        {"projects", json::array{project}}});
     launch_in(exa, project, "hpc");
+    plans_[project] = exa.ask("pipeline.run", {{"name", "planned"},
+                                               {"cluster", "hpc"},
+                                               {"folder", "/tmp/exa"},
+                                               {"project", project},
+                                               {"dry_run", true}})
+                          .at("plan")
+                          .at("id")
+                          .as_string();
     const json::value placed =
         exa.ask("placement.place", {{"name", "held"}, {"reserve", true}, {"project", project}});
     decisions_[project] = placed.at("id").as_string();
@@ -304,6 +313,7 @@ class AuthorisationWorld {
     }
     const bool absent = relation == "absent";
     if (text == "DECISION") return json::value(absent ? "nothing" : decisions_[project]);
+    if (text == "PLAN") return json::value(absent ? "nothing" : plans_[project]);
     if (text == "LEASE") return json::value(absent ? "nothing" : leases_[project]);
     if (text == "TOKEN") {
       if (absent || !who.signed_in()) return json::value("nothing");
@@ -328,7 +338,7 @@ class AuthorisationWorld {
 
   std::map<std::string, std::string> operations_;  // by who began it
   std::map<std::string, std::string> decisions_;
-  std::map<std::string, std::string> leases_;
+  std::map<std::string, std::string> leases_, plans_;
   std::map<std::string, std::string> tokens_;
 };
 

@@ -226,6 +226,12 @@ std::vector<Asked> good_requests() {
       {"pipeline.delete", {{"name", "one"}}},
       {"pipeline.distributed_launch",
        {{"model", "llama"}, {"folder", "FOLDER"}, {"dry_run", true}}},
+      {"pipeline.run",
+       {{"name", "two"},
+        {"folder", "FOLDER"},
+        {"command", json::array{"true"}},
+        {"dry_run", true}}},
+      {"launch.apply", {{"plan", "PLAN"}}},
       {"audit.export", {}},
       {"audit.recover", {{"reason", "a test"}}},
   };
@@ -241,6 +247,7 @@ class Contract : public testing::Test {
   json::object with_ids(json::object args) {
     if (const json::value* folder = args.if_contains("folder"); folder && *folder == "FOLDER")
       args["folder"] = (exa_.folder() / "launched").string();
+    if (args.contains("plan")) args["plan"] = plan_;
     if (args.contains("code")) {
       Caller caller;
       caller.principal = exa_.principal;
@@ -289,6 +296,7 @@ class Contract : public testing::Test {
 
   TestExa exa_;
   json::object document_ = openapi(routes());
+  json::value plan_;  // id of the last one
 };
 
 TEST_F(Contract, EveryAnswerOfEveryRouteIsAsItsSchemaSays) {
@@ -299,6 +307,8 @@ TEST_F(Contract, EveryAnswerOfEveryRouteIsAsItsSchemaSays) {
     const Reply reply = exa_.call(asked.route, with_ids(asked.args));
     EXPECT_LT(reply.status, 300) << asked.route << to_text(asked.args) << reply.body;
     holds(*route, reply, asked.route + to_text(asked.args).substr(0, 300));
+    if (asked.route == "pipeline.run" && asked.args.contains("dry_run"))
+      plan_ = parse_json(reply.body, "reply")->at("plan").at("id");
     answered.push_back(asked.route);
   }
   for (const Route& route : routes())

@@ -23,6 +23,8 @@ Param launch_name_param(std::string_view what, std::string_view completes);
 Result<LaunchRequest> launch_request(const Call& call);
 Result<Variables> environment_arg(const Call& call);
 json::object shape_args_of(const Call& call);  // the fields that were given
+// The reply; of a dry run with an id under which `exa apply --plan` does it.
+Result<Reply> reply_with_plan(Service& service, const Call& call, Result<Answer> answer);
 // Of arguments that need no store to be wrong.
 std::vector<Problem> check_launch(const json::object& args);
 

@@ -11,6 +11,7 @@ Members launch_members() {
   return {{"name", text()},
           {"kind", word({"workbench", "training", "serving"})},
           {"project", text()},
+          {"id", text()},
           {"state", word(LaunchState::stopped)},
           {"reason", maybe(text())},
           {"cluster", maybe(text())},
@@ -40,7 +41,8 @@ Members launch_members() {
 std::vector<ReplySchema> launch_schemas() {
   json::object file = object({{"name", text()}, {"text", text()}});
   const Members one =
-      launch_members() + Members{{"plan", maybe(object({{"command", list(text())},
+      launch_members() + Members{{"plan", maybe(object({sometimes("id", maybe(text())),
+                                                        {"command", list(text())},
                                                         {"files", list(std::move(file))},
                                                         {"notes", list(text())},
                                                         {"placement", any()}}))}};

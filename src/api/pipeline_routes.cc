@@ -17,7 +17,7 @@ Result<Reply> run(Service& service, const Call& call) {
   what.dataset = call.text("dataset");
   what.script = call.text("script");
   what.command = texts_arg(call, "command");
-  return reply_of(run_training(service, call.caller, std::move(what)));
+  return reply_with_plan(service, call, run_training(service, call.caller, std::move(what)));
 }
 
 Result<Reply> launch(Service& service, const Call& call) {
@@ -43,7 +43,7 @@ Result<Reply> launch(Service& service, const Call& call) {
   job.checkpoint_every = call.text("checkpoint_every");
   job.restarts = call.integer("worker_restarts", 0);
   job.port = call.integer("rendezvous_port", job.port);
-  return reply_of(launch_distributed(service, call.caller, std::move(what)));
+  return reply_with_plan(service, call, launch_distributed(service, call.caller, std::move(what)));
 }
 
 Result<Reply> list(Service& service, const Call& call) {

@@ -70,6 +70,7 @@ std::vector<Example> mutations() {
       {"workbench.open", {{"name", "bench"}}},
       {"pipeline.run", {{"name", "new"}, {"folder", "FOLDER"}, {"command", json::array{"true"}}}},
       {"pipeline.distributed_launch", {{"model", "llama"}, {"name", "new"}, {"folder", "FOLDER"}}},
+      {"launch.apply", {{"plan", "PLAN"}}},
       {"pipeline.cancel", {{"name", "run"}}},
       {"pipeline.delete", {{"name", "run"}}},
   };
@@ -97,7 +98,8 @@ void prepare_for_mutations(TestExa& exa, std::string_view route) {
 
 // What has an effect outside of the store: an entry for the intent, and one for what came of it.
 bool is_launch(std::string_view route) {
-  return route.starts_with("workbench.") || route.starts_with("pipeline.");
+  return route == "launch.apply" || route.starts_with("workbench.") ||
+         route.starts_with("pipeline.");
 }
 
 // With the id of the lease that was taken, of the token that was made, and a place for a backup.
@@ -109,6 +111,14 @@ json::object arguments_of(const Example& example, TestExa& exa) {
     args["id"] = exa.ask("token.list", {}).at("items").at(0).at("id");
   if (const json::value* id = args.if_contains("id"); id != nullptr && *id == "OPERATION")
     args["id"] = begun_operation(exa, exa.principal);
+  if (args.contains("plan")) {
+    args["plan"] = exa.ask("pipeline.run", {{"name", "new"},
+                                            {"folder", (exa.folder() / "planned").string()},
+                                            {"command", json::array{"true"}},
+                                            {"dry_run", true}})
+                       .at("plan")
+                       .at("id");
+  }
   if (args.contains("folder")) args["folder"] = (exa.folder() / "backup").string();
   return args;
 }

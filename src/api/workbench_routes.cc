@@ -19,7 +19,7 @@ Result<Reply> create(Service& service, const Call& call) {
     what.launch.volume.mount = call.text("mount");
   }
   what.command = texts_arg(call, "command");
-  return reply_of(create_workbench(service, call.caller, std::move(what)));
+  return reply_with_plan(service, call, create_workbench(service, call.caller, std::move(what)));
 }
 
 Result<Reply> list(Service& service, const Call& call) {

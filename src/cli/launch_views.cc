@@ -33,9 +33,9 @@ std::string launch_headline(const json::value& body) {
     return fmt::format("{}/{} would run on {}", text_or(body, "kind", ""),
                        text_or(body, "name", ""), where_of(body));
   }
-  std::string line = fmt::format("{}/{} {} on {}", text_or(body, "kind", ""),
-                                 text_or(body, "name", ""), text_or(body, "state", ""),
-                                 where_of(body));
+  std::string line =
+      fmt::format("{}/{} {} on {}", text_or(body, "kind", ""), text_or(body, "name", ""),
+                  text_or(body, "state", ""), where_of(body));
   const std::string_view job = text_or(body, "job", "");
   if (!job.empty()) line += fmt::format(", job {}", job);
   const std::string nodes = texts_of(body, "nodes", ", ");
@@ -87,6 +87,12 @@ void append_plan(const json::value& plan, std::vector<std::string>& lines) {
       if (!line.empty()) lines.push_back(fmt::format("  {}", line));
   }
   lines.push_back(fmt::format("runs       {}", texts_of(plan, "command", " ")));
+  const std::string_view id = text_or(plan, "id", "");
+  if (!id.empty())
+    lines.push_back(
+        fmt::format("plan       {}: exa apply --plan {} does it, as long as nothing "
+                    "that it rests on changes",
+                    id, id));
   const json::value* files = find(plan, "files");
   if (files == nullptr || !files->is_array()) return;
   for (const json::value& file : files->get_array()) {
@@ -101,8 +107,9 @@ std::vector<std::string> launch_below(const json::value& body) {
   lines.push_back(fmt::format("command    {}", text_or(body, "command", "")));
   const std::string_view folder = text_or(body, "folder", "");
   if (!folder.empty()) lines.push_back(fmt::format("folder     {}", folder));
-  for (const auto& [word, key] : {std::pair("submitted", "submitted_at"),
-                                  std::pair("started", "started_at"), std::pair("ended", "ended_at")})
+  for (const auto& [word, key] :
+       {std::pair("submitted", "submitted_at"), std::pair("started", "started_at"),
+        std::pair("ended", "ended_at")})
     if (const std::string_view at = text_or(body, key, ""); !at.empty())
       lines.push_back(fmt::format("{:<10} {}", word, at));
   const json::value* code = find(body, "exit_code");
@@ -161,7 +168,7 @@ std::vector<View> launch_views() {
   for (const std::string_view route :
        {"workbench.create", "workbench.show", "workbench.start", "workbench.stop",
         "workbench.resize", "workbench.delete", "pipeline.run", "pipeline.distributed_launch",
-        "pipeline.show", "pipeline.wait", "pipeline.cancel", "pipeline.delete"})
+        "pipeline.show", "pipeline.wait", "pipeline.cancel", "pipeline.delete", "launch.apply"})
     views.push_back(launch_view(route));
   return views;
 }

@@ -104,7 +104,8 @@ std::string Launch::key() const {
 json::object to_json(const Launch& launch) {
   json::object out{{"name", launch.spec.name},
                    {"kind", name(launch.spec.kind)},
-                   {"project", launch.spec.project}};
+                   {"project", launch.spec.project},
+                   {"id", launch.spec.id}};
   add_common(out, launch);
   out["folder"] = text_or_null(launch.spec.folder);
   out["image"] = text_or_null(launch.spec.image);

@@ -11,3 +11,13 @@ CREATE TABLE launch (
 );
 CREATE INDEX launch_by_project ON launch (project, kind, created_at);
 CREATE INDEX launch_open ON launch (open) WHERE open = 1;
+-- What a dry run said it would do, for a day: bookkeeping, which the audit log does not vouch for. It
+-- is done only while all that it read is still so.
+CREATE TABLE launch_plan (
+  id TEXT PRIMARY KEY,
+  project TEXT NOT NULL,
+  route TEXT NOT NULL,
+  args TEXT NOT NULL,  -- JSON, with the name that was planned
+  seen TEXT NOT NULL,  -- JSON: what it rests on
+  kept_at BIGINT NOT NULL
+);
