@@ -61,7 +61,8 @@ bool is_directive_path(std::string_view text) {
 void check_environment(const LaunchSpec& spec, const BatchScheduler& scheduler,
                        std::span<const std::string_view> overwritten,
                        std::vector<Problem>& problems) {
-  for (const auto& [key, value] : spec.environment) {
+  for (const auto& entry : spec.environment) {
+    const std::string& key = entry.first;
     const auto is_key = [&](std::string_view name) { return name == key; };
     std::string why;
     if (std::ranges::any_of(scheduler.own_prefixes,
