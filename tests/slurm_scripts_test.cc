@@ -27,7 +27,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Pair;
 
-Finished run(std::vector<std::string> argv, Environment environment = {}) {
+Finished run(std::vector<std::string> argv, Variables environment = {}) {
   const auto finished = run_command(
       {.argv = std::move(argv), .extra_env = std::move(environment), .timeout = minutes(3)});
   if (finished) return *finished;
@@ -86,7 +86,7 @@ env -0 >"task-$SLURM_PROCID.env"
 
   // The same words that a driver would run, with `options` between them.
   Finished submit(const LaunchSpec& spec, std::vector<std::string> options,
-                  const Environment& environment = {}) {
+                  const Variables& environment = {}) {
     const auto rendered = render_slurm(spec);
     EXPECT_TRUE(rendered) << rendered.error().problems.at(0).message;
     put(rendered->files.at(0).name, rendered->files[0].text);
@@ -213,8 +213,8 @@ TEST_F(SlurmScripts, TwoNodesGetEveryByteTheirRankTheirDevicesAndTheHead) {
       job.command.push_back(":");  // srun alone would start a second program
       job.command.push_back({"rank ", RunTime::node_rank});
     }
-    const Environment unasked = {{"SBATCH_EXPORT", "NONE"}};
-    const Finished finished = submit(job, {"--wait"}, in_a_shell ? unasked : Environment{});
+    const Variables unasked = {{"SBATCH_EXPORT", "NONE"}};
+    const Finished finished = submit(job, {"--wait"}, in_a_shell ? unasked : Variables{});
     ASSERT_EQ(finished.exit_code, 0) << finished.err << logs();
     const std::string id = finished.out.substr(0, finished.out.find_first_of(";\n"));
 

@@ -362,7 +362,7 @@ TEST(BatchScript, RestartsAreCountedAndTheLastStatusIsTheJobs) {
     Bench bench;
     LaunchSpec spec = spec_in(bench);
     spec.restarts = c.restarts;
-    Environment environment = {{"SRUN_FAILS", c.failures}};
+    Variables environment = {{"SRUN_FAILS", c.failures}};
     if (*c.before != '\0') environment.emplace_back("SLURM_RESTART_COUNT", c.before);
     const Finished finished = bench.run_script(render_slurm(spec).value(), environment);
     EXPECT_EQ(finished.exit_code, c.expected_status) << finished.err;

@@ -100,7 +100,7 @@ class Bench {
     return list;
   }
 
-  Finished run(std::vector<std::string> argv, Environment environment = {}) {
+  Finished run(std::vector<std::string> argv, Variables environment = {}) {
     environment.emplace_back("PATH", at("bin").string() + ":/usr/bin:/bin");
     auto finished = run_command({.argv = std::move(argv), .extra_env = std::move(environment)});
     if (finished) return *finished;
@@ -109,7 +109,7 @@ class Bench {
   }
 
   // The script in bash, as the scheduler would start it; its parser sees it first.
-  Finished run_script(const Rendered& rendered, Environment environment = {}) {
+  Finished run_script(const Rendered& rendered, Variables environment = {}) {
     put("job", rendered.files.at(0).text);
     const Finished parsed = run({"bash", "-n", at("job")});
     EXPECT_EQ(parsed.exit_code, 0) << parsed.err;

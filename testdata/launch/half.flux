@@ -6,7 +6,6 @@
 # flux: --cores-per-slot=3
 # flux: --gpus-per-slot=1
 # flux: --output=/home/ada/work/flux-{{id}}.out
-# flux: --error=/home/ada/work/flux-{{id}}.err
 set -euo pipefail
 cd /home/ada/work
 
