@@ -13,6 +13,7 @@
 #include "api/router.h"
 #include "discover/capture.h"
 #include "discover/readers.h"
+#include "launch/driver.h"
 #include "service/operations.h"
 #include "service/service.h"
 #include "store/stores_for_test.h"

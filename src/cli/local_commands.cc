@@ -202,7 +202,7 @@ Result<std::string> in_format(const LocalCall& call, const json::value& body) {
   reply.body = to_pretty_text(body);
   Rendering how;
   how.format = call.invocation.globals.format;
-  EXA_ASSIGN(Rendered rendered, render(reply, call.invocation.route->id, how));
+  EXA_ASSIGN(Printed rendered, render(reply, call.invocation.route->id, how));
   return std::move(rendered.out);
 }
 

@@ -239,8 +239,8 @@ std::string headline_of(const View& view, const json::value& body, const Renderi
   return line;
 }
 
-Rendered as_view(const json::value& body, const View& view, const Rendering& how) {
-  Rendered result;
+Printed as_view(const json::value& body, const View& view, const Rendering& how) {
+  Printed result;
   result.out = headline_of(view, body, how);
   if (view.record && body.is_object()) {
     append_record(result.out, body.get_object(), how, shown_elsewhere(view), "");
@@ -264,20 +264,20 @@ Rendered as_view(const json::value& body, const View& view, const Rendering& how
 
 // A list that stopped at its limit must not read as a whole one. The documents (JSON, YAML) carry
 // the cursor themselves.
-Rendered with_more(Rendered rendered, const json::value& body) {
+Printed with_more(Printed rendered, const json::value& body) {
   const std::string_view cursor = text_or(body, "next_cursor", "");
   if (!cursor.empty()) rendered.hint = fmt::format("There is more: --cursor {}", cursor);
   return rendered;
 }
 
-Rendered by_shape(const json::value& body, const Rendering& how) {
+Printed by_shape(const json::value& body, const Rendering& how) {
   const json::value* items = find(body, "items");
   if (items != nullptr && items->is_array()) {
     if (items->get_array().empty()) return {"", "Nothing there."};
     return {lay_out(by_keys(items->get_array()), how.screen), ""};
   }
   if (!body.is_object()) return {plain(body) + "\n", ""};
-  Rendered result;
+  Printed result;
   append_record(result.out, body.get_object(), how, {}, "");
   if (how.dry_run) result.out.insert(0, std::string(trim(kDryRun)) + "\n");
   return result;
@@ -336,8 +336,8 @@ std::string as_csv(const json::value& body, const View* view) {
 
 // What has no name is no mistake of whoever asked: how the command ended must not depend on the
 // format.
-Rendered as_names(const json::value& body) {
-  Rendered result;
+Printed as_names(const json::value& body) {
+  Printed result;
   for (const json::value* thing : things_of(body)) {
     const std::string_view name = text_or(*thing, "name", "");
     if (name.empty()) return {"", "What this command answers has no names."};
@@ -374,17 +374,17 @@ std::string deed_of(const Reply& reply, std::string_view route_id) {
   return printable(line.empty() ? text_or(*body, "name", "") : line);
 }
 
-Result<Rendered> render(const Reply& reply, std::string_view route_id, const Rendering& how) {
+Result<Printed> render(const Reply& reply, std::string_view route_id, const Rendering& how) {
   const View* view = find_view(route_id);
   const bool tabular = how.format == Format::table || how.format == Format::wide;
   const bool document = reply.content_type != "application/json";
   if (document || how.format == Format::json || (tabular && view != nullptr && view->verbatim)) {
-    return Rendered{reply.body, ""};
+    return Printed{reply.body, ""};
   }
   EXA_ASSIGN(const json::value body, parse_json(reply.body, "reply", tool_output_limits()));
   switch (how.format) {
     case Format::yaml:
-      return Rendered{to_yaml(body), ""};
+      return Printed{to_yaml(body), ""};
     case Format::jsonl:
       return with_more({as_lines(body), ""}, body);
     case Format::csv:

@@ -10,7 +10,7 @@
 
 namespace exa {
 
-struct Rendered {
+struct Printed {
   std::string out;
   std::string hint;  // for standard error: what to do when there is nothing to show
 };
@@ -25,7 +25,7 @@ struct Rendering {
 // What a change did, in one line without a line break; empty where the view has none.
 std::string deed_of(const Reply& reply, std::string_view route_id);
 
-Result<Rendered> render(const Reply& reply, std::string_view route_id, const Rendering& how);
+Result<Printed> render(const Reply& reply, std::string_view route_id, const Rendering& how);
 
 // For reading by spreadsheets: a cell that they would take for a formula gets a leading '.
 std::string csv_cell(std::string_view text);

@@ -10,8 +10,8 @@
 #include "cli/connect.h"
 #include "cli/serve_settings.h"
 #include "server/discovery_loop.h"
-#include "server/launch_loop.h"
 #include "server/door.h"
+#include "server/launch_loop.h"
 #include "server/server.h"
 #include "server/session_pages.h"
 #include "server/watch_hub.h"
@@ -169,7 +169,7 @@ Result<LocalText> serve(const LocalCall& call) {
   }
   report(call, *log, "stopping", "Stopping: no new requests; those that began are ended.", {});
   application.drain();
-  watch.stop();      // streams would never end by themselves
+  watch.stop();  // streams would never end by themselves
   launches.stop();
   discovery.stop();  // it must not begin to ask clusters now
   operations.stop();

@@ -10,7 +10,6 @@
 #include "base/json.h"
 #include "base/time.h"
 #include "discover/probe.h"
-#include "launch/driver.h"
 #include "service/attempt_limiter.h"
 #include "service/audit_trail.h"
 #include "service/caller.h"
@@ -18,6 +17,8 @@
 #include "store/store.h"
 
 namespace exa {
+
+class Driver;
 
 // The edges, passed in so that tests decide the time and what a cluster answers.
 struct Surroundings {
