@@ -273,7 +273,9 @@ Result<Call> make_call(const Matched& matched, const Request& request) {
     // who sends it counts on it
     problems.push_back({"If-Match", "means nothing here: nothing is replaced", ""});
   }
-  if (!request.idempotency_key.empty()) {
+  // a launch whose answer was lost is gone on with by the same request, with or without a key
+  const bool may_go_on = route.is_long && route.tier != Tier::read_only;
+  if (!request.idempotency_key.empty() || may_go_on) {
     call.caller.request_digest =
         sha256_hex(fmt::format("{} {}?{}\n{}", name(request.method), request.path,
                                fmt::join(

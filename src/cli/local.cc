@@ -10,6 +10,7 @@
 
 #include "cli/errors.h"
 #include "discover/probe.h"
+#include "launch/driver.h"
 
 namespace exa {
 

@@ -79,6 +79,8 @@ class Local final : public Driver {
     Observed seen;
     seen.job = job.empty() ? std::string(trim(*pid)) : job;
     EXA_ASSIGN(seen.started, when(spec, "started"));
+    // asked first: one that ends between the two questions has written how
+    EXA_ASSIGN(const bool lives, leader_lives(spec, seen.job));
     const auto code = file(spec, "exit");
     if (code) {
       EXA_ASSIGN(seen.ended, when(spec, "ended"));
@@ -90,7 +92,6 @@ class Local final : public Driver {
       return std::optional(std::move(seen));
     }
     if (code.error().code != Code::not_found) return fail(code.error());
-    EXA_ASSIGN(const bool lives, leader_lives(spec, seen.job));
     seen.state = lives ? JobState::running : JobState::failed;
     if (!lives) seen.reason = "it is gone without a word: killed, or the machine restarted";
     return std::optional(std::move(seen));

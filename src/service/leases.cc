@@ -45,8 +45,10 @@ Result<Lease> find_lease(Transaction& tx, const Caller& caller, const std::strin
 
 Result<void> update_lease(Transaction& tx, const Lease& lease) {
   const Value ended = lease.ended_at ? Value(lease.ended_at->micros) : Value(nullptr);
-  EXA_TRY(tx.change("UPDATE lease SET spec = $1, expires_at = $2, ended_at = $3 WHERE id = $4",
-                    {to_text(to_stored_json(lease)), lease.expires_at.micros, ended, lease.id}));
+  EXA_TRY(tx.change(
+      "UPDATE lease SET spec = $1, taken_at = $2, expires_at = $3, ended_at = $4 WHERE id = $5",
+      {to_text(to_stored_json(lease)), lease.taken_at.micros, lease.expires_at.micros, ended,
+       lease.id}));
   return {};
 }
 
