@@ -21,10 +21,11 @@ int64_t whole_seconds(Duration limit) {
 
 json::object service_of(const LaunchSpec& spec) {
   json::object service = object_of("v1", "Service", metadata_of(spec, job_name(spec)));
-  service["spec"] = json::object{
-      {"selector", selector_of(spec)},
-      {"ports", json::array{json::object{
-                    {"name", "main"}, {"port", spec.port}, {"targetPort", spec.port}}}}};
+  service["spec"] = json::object{{"selector", selector_of(spec)},
+                                 {"ports", json::array{json::object{{"name", "main"},
+                                                                    {"port", spec.port},
+                                                                    {"targetPort", spec.port},
+                                                                    {"protocol", "TCP"}}}}};
   return service;
 }
 

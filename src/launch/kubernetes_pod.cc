@@ -113,7 +113,9 @@ json::object container_of(const LaunchSpec& spec, std::string_view name, const D
   if (!spec.folder.empty()) container["workingDir"] = spec.folder;
   if (!environment.empty()) container["env"] = std::move(environment);
   if (spec.port > 0) {
-    container["ports"] = json::array{json::object{{"name", "main"}, {"containerPort", spec.port}}};
+    // the protocol is a key of the list, which server-side apply wants said before 1.22
+    container["ports"] = json::array{
+        json::object{{"name", "main"}, {"containerPort", spec.port}, {"protocol", "TCP"}}};
   }
   if (json::object amounts = resources_of_pod(spec, devices); !amounts.empty())
     container["resources"] = std::move(amounts);
@@ -183,8 +185,7 @@ json::object labels_of(const LaunchSpec& spec, bool with_id) {
 }
 
 json::object metadata_of(const LaunchSpec& spec, const std::string& name, bool with_id) {
-  json::object metadata{{"name", name}};
-  if (!spec.options.name_space.empty()) metadata["namespace"] = spec.options.name_space;
+  json::object metadata{{"name", name}, {"namespace", namespace_of(spec)}};
   metadata["labels"] = labels_of(spec, with_id);
   if (with_id) metadata["annotations"] = json::object{{kTagAnnotation, launch_tag(spec)}};
   return metadata;
@@ -194,6 +195,10 @@ json::object selector_of(const LaunchSpec& spec) {
   return {{"app.kubernetes.io/instance", job_name(spec)},
           {"app.kubernetes.io/part-of", spec.project},
           {"app.kubernetes.io/managed-by", "exa"}};
+}
+
+std::string namespace_of(const LaunchSpec& spec) {
+  return spec.options.name_space.empty() ? "default" : spec.options.name_space;
 }
 
 std::string volume_name(const LaunchSpec& spec) {
@@ -215,7 +220,7 @@ std::string literal(std::string_view text) {
 
 std::string bytes_quantity(int64_t bytes) {
   constexpr std::pair<int64_t, std::string_view> kUnits[] = {
-      {kGiB, "Gi"}, {kMiB, "Mi"}, {kKiB, "Ki"}};
+      {1024 * kGiB, "Ti"}, {kGiB, "Gi"}, {kMiB, "Mi"}, {kKiB, "Ki"}};
   for (const auto& [size, unit] : kUnits)
     if (bytes % size == 0) return fmt::format("{}{}", bytes / size, unit);
   return std::to_string(bytes);

@@ -19,6 +19,7 @@ json::object metadata_of(const LaunchSpec& spec, const std::string& name, bool w
 // Of the pods: what does not change when a service is launched anew.
 json::object selector_of(const LaunchSpec& spec);
 
+std::string namespace_of(const LaunchSpec& spec);
 std::string volume_name(const LaunchSpec& spec);  // of the claim
 bool needs_claim(const LaunchSpec& spec);
 

@@ -1,0 +1,53 @@
+// Launches on Kubernetes: makes what was rendered, and asks the API server for it. The edge beside
+// render_kubernetes; what the functions promise is said in launch/driver.h.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/progress.h"
+#include "discover/probe.h"
+#include "launch/launch_spec.h"
+#include "launch/observed.h"
+
+namespace exa {
+
+// One thread at a time. The rights it needs in the namespace: get, list, create and delete of pods,
+// jobs, services, persistentvolumeclaims and deployments, patch of the last three, get of pods/log;
+// list of events, for reasons that stand only there.
+class KubernetesDriver {
+ public:
+  KubernetesDriver(ClusterAddress address, Progress& progress)
+      : address_(std::move(address)), progress_(progress) {}
+
+  Result<std::string> home();  // empty: a container has its own
+  Result<Rendered> render(const LaunchSpec& spec);
+
+  // "job.batch/NAME", as kubectl takes it. All is tried first without being kept, so that a refusal
+  // leaves nothing behind. What stands there under the same name gives way when it is over; a
+  // service that runs is changed; the volume of a workbench is taken as it is.
+  //
+  // Fails as kubernetes::Api does; conflict also when the name is taken by something that runs or
+  // is of another project.
+  Result<std::string> submit(const LaunchSpec& spec, const Rendered& rendered);
+
+  // By the label of the launch, so `job` may be empty.
+  Result<std::optional<Observed>> find(const LaunchSpec& spec, const std::string& job);
+  // All that was made for the launch but the volume.
+  Result<void> cancel(const LaunchSpec& spec, const std::string& job);
+  Result<std::string> logs(const LaunchSpec& spec, const std::string& job, int64_t tail_lines);
+
+  // Files lie in the container: not_found.
+  Result<std::string> read(const LaunchSpec& spec, const std::string& path);
+  Result<std::vector<std::string>> list(const LaunchSpec& spec, const std::string& folder);
+
+  // Deletes the volume of a workbench, and everything on it.
+  Result<void> delete_volume(const LaunchSpec& spec);
+
+ private:
+  ClusterAddress address_;
+  Progress& progress_;
+};
+
+}  // namespace exa
