@@ -186,7 +186,7 @@ class Builder {
       problem(fmt::format("YAML {}.{} is not read", version->major, version->minor),
               "YAML 1.2 is; remove the %YAML line");
     }
-    documents_.push_back({nullptr, static_cast<int>(at_.line) + 1});
+    documents_.push_back({nullptr, static_cast<int>(at_.line) + 1, {}});
     root_ = nullptr;
     nodes_ = 0;
     return true;
@@ -220,6 +220,7 @@ class Builder {
     }
     const bool is_key = expects_key();
     if (is_key) problem("a key must be text", "put quotes around braces and brackets");
+    if (!is_key) note_place();
     open_.push_back({std::move(container), is_key, false, false, {}, {}, {}});
     return true;
   }
@@ -241,6 +242,7 @@ class Builder {
     }
     if (expects_key()) return key(text, plain);
     if (!count()) return false;
+    note_place();
     if (!plain) return attach(json::string(text));
     Plain read = read_plain(text);
     if (!read.wrong.empty()) problem(fmt::format("{}: {}", text, read.wrong));
@@ -260,6 +262,7 @@ class Builder {
     Open& map = open_.back();
     map.has_key = true;
     map.key = text;
+    map.key_at = at_;
     const auto [known, first] = map.lines.emplace(map.key, at_.line + 1);
     if (!first) {
       problem(fmt::format("the key {} stands twice (first on line {})", text, known->second));
@@ -274,6 +277,21 @@ class Builder {
     open_.back().has_key = true;
     open_.back().discard = true;
     return true;
+  }
+
+  // Of the value that begins here.
+  void note_place() {
+    if (!limits_.with_places) return;
+    std::string where;
+    for (const Open& open : open_) {
+      where = pointer(
+          where, open.value.is_array() ? std::to_string(open.value.get_array().size()) : open.key);
+    }
+    const bool is_member = !open_.empty() && open_.back().value.is_object();
+    const yaml_mark_t& mark = is_member ? open_.back().key_at : at_;
+    documents_.back().places.emplace(
+        std::move(where),
+        YamlPlace{static_cast<int>(mark.line) + 1, static_cast<int>(mark.column) + 1});
   }
 
   bool attach(json::value value) {

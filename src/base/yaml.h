@@ -2,6 +2,7 @@
 // tags, duplicate keys, NaN and infinities are refused; problems carry file:line:column.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,15 +11,24 @@
 
 namespace exa {
 
+struct YamlPlace {
+  int line = 1;
+  int column = 1;
+};
+
 struct YamlDocument {
   json::value value;
   int line = 1;  // where the document starts
+  // By JSON pointer, "" for the document itself; a member stands where its key does. Empty unless
+  // YamlLimits::with_places.
+  std::map<std::string, YamlPlace, std::less<>> places;
 };
 
 struct YamlLimits {
   ReadLimits each;
   size_t max_documents = 100;
   size_t max_scalar_bytes = size_t{64} << 10;
+  bool with_places = false;  // note where every value stands, for problems found later
 };
 
 Result<std::vector<YamlDocument>> parse_yaml(std::string_view text, std::string_view file,

@@ -168,6 +168,23 @@ TEST(Yaml, DocumentsKnowTheirLine) {
   EXPECT_TRUE(parse_yaml("# only a comment\n", "f").value().empty());
 }
 
+TEST(Yaml, EveryValueKnowsItsPlaceWhenAsked) {
+  YamlLimits limits;
+  limits.with_places = true;
+  const std::string text = "# head\na: 1\nlist:\n  - x\n  - {k/1: 2, l: [3]}\n---\n- b\n";
+  const auto documents = parse_yaml(text, "f", limits).value();
+  const auto seen = [&](size_t document) {
+    std::vector<std::string> rows;
+    for (const auto& [where, place] : documents[document].places)
+      rows.push_back(fmt::format("{} {}:{}", where, place.line, place.column));
+    return rows;
+  };
+  EXPECT_THAT(seen(0), ElementsAre(" 2:1", "/a 2:1", "/list 3:1", "/list/0 4:5", "/list/1 5:5",
+                                   "/list/1/k~11 5:6", "/list/1/l 5:14", "/list/1/l/0 5:18"));
+  EXPECT_THAT(seen(1), ElementsAre(" 7:1", "/0 7:3"));
+  EXPECT_TRUE(parse_yaml(text, "f").value()[0].places.empty());
+}
+
 TEST(Yaml, KeysAreTheirText) {
   EXPECT_EQ(read_one("no: 1\n8080: 2\ntrue: 3\n\"\": 4\n"), R"({"no":1,"8080":2,"true":3,"":4})");
   EXPECT_THAT(read_one("8080: 1\n'8080': 2\n"), HasSubstr("stands twice"));
