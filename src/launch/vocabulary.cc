@@ -78,6 +78,14 @@ Parts differing_parts(const Reading& there, const Reading& wanted) {
           .tags = a.driver_tag != b.driver_tag || a.runtime_tag != b.runtime_tag};
 }
 
+// Fields in the shape's order, then the places that are to be filled in.
+void sort_notes(std::vector<VocabularyNote>& notes) {
+  const auto place = [](const VocabularyNote& note) {
+    return std::ranges::find(shape_fields(), std::string_view(note.where)) - shape_fields().begin();
+  };
+  std::ranges::stable_sort(notes, {}, place);
+}
+
 std::string called(const ForeignText& text) {
   return text.file.empty() ? "the options" : std::string(text.file);
 }
@@ -112,6 +120,7 @@ RenderedShape render_shape(const Vocabulary& vocabulary, const Shape& shape,
   Source target;
   vocabulary.write(Writing{shape, name, Parts{}, true, &rendered.notes}, target);
   rendered.text = to_text(target);
+  sort_notes(rendered.notes);
   return rendered;
 }
 
@@ -133,6 +142,7 @@ Result<RenderedShape> render_shape_over(const Vocabulary& vocabulary, const Shap
   const Parts parts = differing_parts(reading, wanted);
   vocabulary.write(Writing{shape, name, parts, false, &rendered.notes}, target);
   rendered.text = to_text(target);
+  sort_notes(rendered.notes);
   return rendered;
 }
 

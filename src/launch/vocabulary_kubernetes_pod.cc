@@ -12,7 +12,9 @@ namespace {
 
 bool asks(const json::value& container) {
   const json::value* resources = find(container, "resources");
-  return resources != nullptr && resources->is_object() && !resources->get_object().empty();
+  const bool is_empty = resources == nullptr || resources->is_null() ||
+                        (resources->is_object() && resources->get_object().empty());
+  return !is_empty;
 }
 
 bool is_same_amount(const json::value& a, const json::value& b) {
@@ -34,7 +36,7 @@ void read_container(const Node& container, Reading& reading) {
     const bool is_share = name == "cpu" || name == "memory";
     if (!is_share || !requests[name])
       reader.read_amount_of(name, amount);
-    else if (!is_same_amount(amount.value(), requests[name].value()))
+    else if (amount && !is_same_amount(amount.value(), requests[name].value()))
       amount.note("is another amount than is requested, which is what counts");
     else
       amount.take();

@@ -199,16 +199,20 @@ std::optional<std::string> product_label(const Writing& writing) {
   if (shape.gpu_count == 0)
     writing.note("accelerator_family", "no device is asked for, so nothing says whose");
   if (shape.gpu_fraction_milli != 1000)
-    writing.note("gpu_fraction", "Kubernetes gives whole devices only: they are asked for");
+    writing.note("gpu_fraction", "Kubernetes gives whole devices only, which are asked for");
   if (shape.accelerator_model_hint.empty()) return std::nullopt;
   const DeviceModel* model = single_model(shape.accelerator_model_hint);
   const auto* known = model == nullptr ? std::end(kProducts)
                                        : std::ranges::find(kProducts, model->name, &Product::model);
   if (known != std::end(kProducts)) return std::string(known->label);
-  writing.note("accelerator_model_hint",
-               shape.accelerator_family == Family::tpu
-                   ? "GKE selects TPUs by gke-tpu-accelerator and gke-tpu-topology together"
-                   : fmt::format("{} selects one exact product, which this is not", kProductLabel));
+  if (shape.accelerator_family == Family::nvidia)
+    writing.note("accelerator_model_hint",
+                 fmt::format("{} selects one exact product, which this is not", kProductLabel));
+  else if (shape.accelerator_family == Family::tpu)
+    writing.note("accelerator_model_hint",
+                 "GKE selects TPUs by gke-tpu-accelerator and gke-tpu-topology together");
+  else
+    writing.note("accelerator_model_hint", "no label of nodes that clusters agree on names models");
   return std::nullopt;
 }
 

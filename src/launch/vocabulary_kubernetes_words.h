@@ -44,6 +44,6 @@ void write_selector(const Writing& writing, json::object& labels);
 // "limits" and "requests" of a container, the parts that are asked for.
 void write_resources(const Writing& writing, json::object& resources);
 
-inline constexpr NoWord kNoNodes = {"nodes", "it is about one node"};
+inline constexpr NoWord kNoNodes = {"nodes", "it describes what is on one node"};
 
 }  // namespace exa::vocabulary

@@ -168,18 +168,28 @@ json::value cpu_count(int64_t milli) {
   return json::string(cpu_quantity(milli));
 }
 
-void write_selector_of(const Writing& writing, json::value& root) {
-  if (text_or(object_at(root, {"spec"}), "scheduling", "").empty()) {
-    const json::value* scheduling = find(object_at(root, {"spec"}), "scheduling");
-    if (scheduling != nullptr && text_or(*scheduling, "type", "Node") != "Node") {
-      product_label(writing);
-      return;  // a queue decides on the nodes
-    }
-  }
-  json::object& labels = object_at(root, {"spec", "scheduling", "node", "nodeSelector"});
+// Where a queue decides on the nodes, nothing else may.
+void write_scheduling(const Writing& writing, json::value& root) {
+  json::object& spec = object_at(root, {"spec"});
+  json::object scheduling;
+  if (const json::value* there = find(spec, "scheduling"); there != nullptr && there->is_object())
+    scheduling = there->get_object();
+  json::object node;
+  if (const json::value* there = find(scheduling, "node"); there != nullptr && there->is_object())
+    node = there->get_object();
+  json::object labels;
+  if (const json::value* there = find(node, "nodeSelector"); there != nullptr && there->is_object())
+    labels = there->get_object();
+  const bool was_there = !labels.empty();
   write_selector(writing, labels);
-  if (labels.empty()) return drop_at(root, {"spec", "scheduling", "node", "nodeSelector"});
-  put_if_absent(object_at(root, {"spec", "scheduling"}), "type", "Node");
+  if (text_or(scheduling, "type", "Node") != "Node" || (labels.empty() && !was_there)) return;
+  if (labels.empty())
+    drop(node, "nodeSelector");
+  else
+    put(node, "nodeSelector", std::move(labels));
+  put_if_absent(scheduling, "type", "Node");
+  put(scheduling, "node", std::move(node));
+  put(spec, "scheduling", std::move(scheduling));
 }
 
 }  // namespace
@@ -230,7 +240,7 @@ void write_openshift_ai(const Writing& writing, Source& target) {
                          ? json::value(nullptr)
                          : json::value(json::string(memory_quantity(shape.memory_bytes))));
   if (writing.parts.devices) write_devices(shape, list);
-  write_selector_of(writing, root);
+  write_scheduling(writing, root);
 }
 
 }  // namespace exa::vocabulary

@@ -106,10 +106,12 @@ class Parser {
                      std::move(suggestion));
   }
 
-  void must_be_fixed(const ShellWord& word, std::string_view name) {
+  // Of the option that was added last.
+  void must_be_fixed(const ShellWord& word) {
     if (word.is_fixed) return;
+    text_.options.back().is_broken = true;
     problem(
-        name,
+        text_.options.back().written,
         fmt::format("\"{}\" is known only to the shell that runs the line", printable(word.text)),
         "write it out, or quote what is meant as it stands");
   }
@@ -119,10 +121,11 @@ class Parser {
     if (at_ + 1 == words_.size()) {
       problem(written, fmt::format("{} needs a value", written));
       add(row, written);
+      text_.options.back().is_broken = true;
       return close_unit(0);
     }
-    must_be_fixed(words_[at_ + 1], written);
     add(row, written, words_[at_ + 1].text);
+    must_be_fixed(words_[at_ + 1]);
     close_unit(1);
   }
 
@@ -131,9 +134,9 @@ class Parser {
     const size_t equals = text.find('=');
     const std::string_view written = std::string_view(text).substr(0, equals);
     const OptionRow* row = find_row(grammar_.rows, written);
-    must_be_fixed(words_[at_], written);
     if (equals != std::string::npos) {
       add(row, written, std::string_view(text).substr(equals + 1));
+      must_be_fixed(words_[at_]);
       return close_unit(0);
     }
     if (row != nullptr && row->takes == Takes::value) return read_value(row, written);
@@ -157,7 +160,6 @@ class Parser {
   // "-N2", "-N 2", "-vN2"
   void read_short() {
     const std::string& text = words_[at_].text;
-    must_be_fixed(words_[at_], text.substr(0, 2));
     for (size_t i = 1; i < text.size(); ++i) {
       const std::string written = {'-', text[i]};
       const OptionRow* row = find_letter(grammar_.rows, text[i]);
@@ -174,6 +176,7 @@ class Parser {
       }
       // argparse takes "-N=2" for "2", getopt for "=2", which nobody means
       add(row, written, std::string_view(text).substr(text[i + 1] == '=' ? i + 2 : i + 1));
+      must_be_fixed(words_[at_]);
       break;
     }
     close_unit(0);
@@ -375,8 +378,9 @@ OptionText parse_options(const Source& source, const OptionGrammar& grammar, Rea
 }
 
 const Option* last_option(const OptionText& text, std::string_view name) {
-  const auto found = std::find_if(text.options.rbegin(), text.options.rend(),
-                                  [&](const Option& option) { return option.name == name; });
+  const auto found =
+      std::find_if(text.options.rbegin(), text.options.rend(),
+                   [&](const Option& option) { return option.name == name && !option.is_broken; });
   return found == text.options.rend() ? nullptr : &*found;
 }
 

@@ -33,6 +33,7 @@ struct Option {
   std::string written;    // "--nodes", "-N", "--nodez"
   std::string value;
   bool has_value = false;
+  bool is_broken = false;  // it has no value that can be known: a problem that is said already
   std::string where;
   size_t unit = 0;  // options of one word ("-vN2") share it
 };
@@ -57,7 +58,8 @@ bool has_head(std::string_view text, const OptionGrammar& grammar);
 
 OptionText parse_options(const Source& source, const OptionGrammar& grammar, Reading& reading);
 
-const Option* last_option(const OptionText& text, std::string_view name);  // nullptr: not given
+// nullptr: not given, or broken.
+const Option* last_option(const OptionText& text, std::string_view name);
 
 // The text without the options of these names and with `added` in the place of the first of them.
 std::string with_options(const Source& source, const OptionGrammar& grammar, const OptionText& text,

@@ -130,6 +130,32 @@ TEST_P(EveryVocabulary, KnowsItsOwnTexts) {
   EXPECT_EQ((*known)->name, GetParam());
 }
 
+// A text that was cut, or in which some bytes are others, is read or refused; nothing else happens.
+TEST_P(EveryVocabulary, AnyTextIsReadOrRefused) {
+  const unsigned seed = std::random_device{}();
+  SCOPED_TRACE(testing::Message() << "seed " << seed);
+  ShapeDice dice(seed);
+  constexpr std::string_view kBytes = "0123456789-:,.{}[]'\"\\ \n#$&=gGxN+";
+  size_t read = 0;
+  for (int i = 0; i < kShapes; ++i) {
+    const Shape shape = dice.shape();
+    std::string text = render_shape(vocabulary(), shape, "small").text;
+    for (int64_t changes = dice.below(4); changes >= 0; --changes)
+      text[static_cast<size_t>(dice.below(static_cast<int64_t>(text.size())))] =
+          kBytes[static_cast<size_t>(dice.below(static_cast<int64_t>(kBytes.size())))];
+    if (dice.below(4) == 0)
+      text.resize(static_cast<size_t>(dice.below(static_cast<int64_t>(text.size()))) + 1);
+    SCOPED_TRACE(text);
+    for (const Vocabulary& other : vocabularies()) {
+      const auto known = import_shape(other, {text, "f"});
+      ASSERT_TRUE(known || !known.error().message.empty());
+    }
+    const auto over = render_shape_over(vocabulary(), shape, "small", {text, "f"});
+    if (over) ++read;
+  }
+  EXPECT_GT(read, 100U);
+}
+
 std::vector<std::string> all_names() {
   std::vector<std::string> names;
   for (const std::string_view name : vocabulary_names()) names.emplace_back(name);

@@ -5,6 +5,7 @@
 
 #include "base/quantity.h"
 #include "base/text.h"
+#include "hardware/catalogue.h"
 #include "launch/vocabulary_table.h"
 #include "launch/vocabulary_text.h"
 
@@ -14,10 +15,11 @@ namespace {
 constexpr std::string_view kOptions = "ray_actor_options";
 
 // Ray's constants for accelerator_type, and what they mean as a hint. A type that no node has makes
-// an actor wait for ever, so nothing else is written.
+// an actor wait for ever, so only those are written that Ray gives nodes by itself.
 struct Constant {
   std::string_view type;
   std::string_view hint;
+  bool is_detected = true;
 };
 constexpr Constant kConstants[] = {
     {"K80", "K80"},
@@ -26,8 +28,8 @@ constexpr Constant kConstants[] = {
     {"T4", "T4"},
     {"A10G", "A10G"},
     {"A100", "A100"},
-    {"A100-40G", "A100-40GB"},
-    {"A100-80G", "A100-80GB"},
+    {"A100-40G", "A100-40GB", false},
+    {"A100-80G", "A100-80GB", false},
     {"L4", "L4"},
     {"L40S", "L40S"},
     {"H20", "H20"},
@@ -41,7 +43,7 @@ constexpr Constant kConstants[] = {
     {"AMD-Instinct-MI300A", "MI300A"},
     {"AMD-Instinct-MI300X-OAM", "MI300X"},
     {"AMD-Instinct-MI325X-OAM", "MI325X"},
-    {"Intel-GAUDI", "gaudi"},
+    {"Intel-GAUDI", "Gaudi-1"},
     {"TPU-V2", "TPU-v2"},
     {"TPU-V3", "TPU-v3"},
     {"TPU-V4", "TPU-v4"},
@@ -50,10 +52,19 @@ constexpr Constant kConstants[] = {
     {"TPU-V6E", "TPU-v6e"},
 };
 
+// The narrowest that takes in all that the hint can mean.
 const Constant* constant_of(std::string_view hint) {
-  const auto* found = std::ranges::find_if(
-      kConstants, [&](const Constant& row) { return same_models(row.hint, hint); });
-  return found == std::end(kConstants) ? nullptr : found;
+  const auto wanted = models_meant(hint);
+  const Constant* best = nullptr;
+  for (const Constant& row : kConstants) {
+    const auto offered = models_meant(row.hint);
+    const bool takes_in = std::ranges::all_of(wanted, [&](const DeviceModel* model) {
+      return std::ranges::find(offered, model) != offered.end();
+    });
+    const bool is_narrower = best == nullptr || offered.size() < models_meant(best->hint).size();
+    if (row.is_detected && !wanted.empty() && takes_in && is_narrower) best = &row;
+  }
+  return best;
 }
 
 // GPUs have a word of their own; these are resources.
@@ -164,8 +175,13 @@ json::object& options_of(Source& target) {
 
 void note_devices(const Writing& writing, const Constant* constant) {
   const Shape& shape = writing.shape;
-  if (!shape.accelerator_model_hint.empty() && constant == nullptr)
+  const std::string& hint = shape.accelerator_model_hint;
+  if (!hint.empty() && constant == nullptr)
     writing.note("accelerator_model_hint", "Ray has no accelerator_type for it");
+  else if (!hint.empty() && !same_models(constant->hint, hint))
+    writing.note(
+        "accelerator_model_hint",
+        fmt::format("Ray tells nodes apart as {} only, which is asked for", constant->type));
   note_without_words(writing, {{"mig_profile", "Ray counts devices: whole ones are asked for"}});
   if (shape.gpu_fraction_milli != 1000 && shape.gpu_count > 1)
     writing.note("gpu_fraction",

@@ -76,11 +76,14 @@ class Reader {
     reading_.leave_open(field, option.where, std::move(message));
   }
 
+  // Beyond any machine; products of three stay below 2^63.
+  static constexpr int64_t kMost = 1'000'000;
+
   std::optional<int64_t> count(std::string_view name) {
     const Option* option = find(name);
     if (option == nullptr) return std::nullopt;
     const Result<int64_t> read = parse_count(option->value, option->written);
-    if (read && *read > 0) return *read;
+    if (read && *read > 0 && *read <= kMost) return *read;
     problem(*option, fmt::format("\"{}\" is not a whole number above 0", printable(option->value)));
     is_broken_ = true;
     return std::nullopt;
@@ -137,6 +140,10 @@ class Reader {
 
   void add_devices(const Option& option, const Gres& gres, std::optional<int64_t> on_a_node) {
     if (gres.count == 0) return;
+    if (gres.count > kMost)
+      return problem(option, fmt::format("{} devices are more than any node has", gres.count));
+    if (parse_milli(gres.type, "").has_value() && gres.type.find('.') != gres.type.npos)
+      return problem(option, fmt::format("{} devices: Slurm counts whole ones", gres.type));
     const bool is_other = devices_.option != nullptr &&
                           (devices_.name != gres.name || devices_.type != gres.type ||
                            (devices_.count && on_a_node && devices_.count != on_a_node));

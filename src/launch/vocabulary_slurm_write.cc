@@ -133,7 +133,8 @@ std::string plain_gres(std::string_view list) {
 std::string gres_type(std::string_view hint) {
   if (is_type_word(hint, "._-")) return std::string(hint);
   const std::string_view series = series_meant(hint);
-  const std::string type = series.empty() ? normalise_model(hint) : lower(series);
+  std::string type = series.empty() ? normalise_model(hint) : lower(series);
+  if (type.starts_with("gaudi-")) std::erase(type, '-');  // as sites write it
   return is_type_word(type, "._-+") ? type : "";
 }
 

@@ -110,7 +110,9 @@ void Reading::note_rest_of(size_t document, const json::value& value, const std:
   const std::string key = key_of(document, at);
   if (taken_.contains(key)) return;
   const auto below = taken_.lower_bound(key + "/");
-  if (below == taken_.end() || !below->starts_with(key + "/"))
+  const bool is_read = at.empty() ? opened_.contains(document)
+                                  : below != taken_.end() && below->starts_with(key + "/");
+  if (!is_read)
     return note(place(document, at), fmt::format("{} is no field of a profile",
                                                  at.empty() ? "the document" : printable(at)));
   if (value.is_object()) {
@@ -139,6 +141,7 @@ json::object Reading::fields() const {
 // --- one value
 
 Node Node::root(Reading& reading, const Source& source, size_t document) {
+  reading.open(document);
   return {&reading, if_not_null(&source.documents.at(document).value), document, ""};
 }
 

@@ -49,6 +49,8 @@ class Reading {
 
   // A value of a document was understood; nothing of it is left to be noted.
   void take(size_t document, const std::string& pointer);
+  // A document is one of those that are read: it is noted part by part, not as a whole.
+  void open(size_t document) { opened_.insert(document); }
   // Every part of the documents that was not, as notes.
   void note_the_rest();
   std::string place(size_t document, const std::string& pointer) const;
@@ -66,13 +68,14 @@ class Reading {
   Shape shape_;
   std::map<std::string, std::string, std::less<>> places_;
   std::set<std::string, std::less<>> open_;
+  std::set<size_t> opened_;
   std::set<std::string> taken_;  // document number and pointer
 };
 
 // One value of a document, for reading: absent and null are alike.
 class Node {
  public:
-  static Node root(Reading& reading, const Source& source, size_t document);
+  static Node root(Reading& reading, const Source& source, size_t document);  // opens it
 
   explicit operator bool() const { return value_ != nullptr; }
   const json::value& value() const { return *value_; }
