@@ -154,7 +154,8 @@ class Builder {
 
   void problem_at(yaml_mark_t mark, std::string message, std::string suggestion = {}) {
     if (problems_.size() >= kMostProblems) return;
-    problems_.push_back({place(mark), std::move(message), std::move(suggestion)});
+    problems_.push_back({fmt::format("{}:{}:{}", file_, mark.line + 1, mark.column + 1),
+                         std::move(message), std::move(suggestion)});
   }
 
   bool too_many_problems() const { return problems_.size() >= kMostProblems; }
@@ -170,29 +171,10 @@ class Builder {
     bool is_key = false;  // a map or list where a key should stand
     bool has_key = false;
     bool discard = false;  // the value of a key that could not be read
-    std::string pointer;
     std::string key;
     yaml_mark_t key_at{};
     std::map<std::string, size_t, std::less<>> lines;  // where each key stood first
   };
-
-  std::string place(yaml_mark_t mark) const {
-    return fmt::format("{}:{}:{}", file_, mark.line + 1, mark.column + 1);
-  }
-
-  // Of what comes next: the value of the key that was read, or one more element.
-  std::string next_pointer() const {
-    if (open_.empty()) return {};
-    const Open& parent = open_.back();
-    return parent.value.is_array()
-               ? fmt::format("{}/{}", parent.pointer, parent.value.get_array().size())
-               : pointer(parent.pointer, parent.key);
-  }
-
-  void remember(const std::string& where) {
-    const bool is_member = !open_.empty() && open_.back().value.is_object();
-    documents_.back().places.emplace(where, place(is_member ? open_.back().key_at : at_));
-  }
 
   bool start_document(const yaml_event_t& event) {
     if (documents_.size() == limits_.max_documents) {
@@ -238,9 +220,8 @@ class Builder {
     }
     const bool is_key = expects_key();
     if (is_key) problem("a key must be text", "put quotes around braces and brackets");
-    std::string where = next_pointer();
-    if (!is_key) remember(where);
-    open_.push_back({std::move(container), is_key, false, false, std::move(where), {}, {}, {}});
+    if (!is_key) note_place();
+    open_.push_back({std::move(container), is_key, false, false, {}, {}, {}});
     return true;
   }
 
@@ -261,7 +242,7 @@ class Builder {
     }
     if (expects_key()) return key(text, plain);
     if (!count()) return false;
-    remember(next_pointer());
+    note_place();
     if (!plain) return attach(json::string(text));
     Plain read = read_plain(text);
     if (!read.wrong.empty()) problem(fmt::format("{}: {}", text, read.wrong));
@@ -296,6 +277,21 @@ class Builder {
     open_.back().has_key = true;
     open_.back().discard = true;
     return true;
+  }
+
+  // Of the value that begins here.
+  void note_place() {
+    if (!limits_.with_places) return;
+    std::string where;
+    for (const Open& open : open_) {
+      where = pointer(
+          where, open.value.is_array() ? std::to_string(open.value.get_array().size()) : open.key);
+    }
+    const bool is_member = !open_.empty() && open_.back().value.is_object();
+    const yaml_mark_t& mark = is_member ? open_.back().key_at : at_;
+    documents_.back().places.emplace(
+        std::move(where),
+        YamlPlace{static_cast<int>(mark.line) + 1, static_cast<int>(mark.column) + 1});
   }
 
   bool attach(json::value value) {
@@ -389,7 +385,7 @@ std::string place_of(const YamlDocument& document, std::string_view pointer,
                      std::string_view file) {
   for (;; pointer = pointer.substr(0, pointer.rfind('/'))) {
     if (const auto found = document.places.find(pointer); found != document.places.end())
-      return found->second;
+      return fmt::format("{}:{}:{}", file, found->second.line, found->second.column);
     if (pointer.empty()) return fmt::format("{}:{}:1", file, document.line);
   }
 }

@@ -11,20 +11,27 @@
 
 namespace exa {
 
+struct YamlPlace {
+  int line = 1;
+  int column = 1;
+};
+
 struct YamlDocument {
   json::value value;
   int line = 1;  // where the document starts
-  // JSON pointer -> "file:line:column" of the key, or of the element of a list
-  std::map<std::string, std::string, std::less<>> places;
+  // By JSON pointer, "" for the document itself; a member stands where its key does. Empty unless
+  // YamlLimits::with_places.
+  std::map<std::string, YamlPlace, std::less<>> places;
 };
 
-// Where that pointer stands, or the nearest thing around it that has a place.
+// Where that pointer stands ("file:line:column"), or the nearest thing around it that has a place.
 std::string place_of(const YamlDocument& document, std::string_view pointer, std::string_view file);
 
 struct YamlLimits {
   ReadLimits each;
   size_t max_documents = 100;
   size_t max_scalar_bytes = size_t{64} << 10;
+  bool with_places = false;  // note where every value stands, for problems found later
 };
 
 Result<std::vector<YamlDocument>> parse_yaml(std::string_view text, std::string_view file,

@@ -58,14 +58,14 @@ std::string first_devices(int64_t count) {
   return list;
 }
 
-bool is_set(const Environment& environment, std::string_view key) {
+bool is_set(const Variables& environment, std::string_view key) {
   return std::ranges::any_of(environment, [&](const auto& one) { return one.first == key; });
 }
 
 struct Devices {
   json::array reservations;
   json::object keys;        // of the service
-  Environment environment;  // beside the launch's own
+  Variables environment;  // beside the launch's own
 };
 
 // AMD's and Intel's cards are handed in by name, so a count becomes the first ones.
