@@ -64,7 +64,7 @@ bool is_set(const Variables& environment, std::string_view key) {
 
 struct Devices {
   json::array reservations;
-  json::object keys;        // of the service
+  json::object keys;      // of the service
   Variables environment;  // beside the launch's own
 };
 

@@ -35,7 +35,7 @@ Result<std::unique_ptr<Driver>> driver_for(const ClusterAddress& address, Progre
     case flux:
       return flux_driver(transport_to(address, progress));
     case kubernetes:
-      return fail(Code::unexpected, "not yet");
+      return kubernetes_driver(address, progress);
   }
   return fail(Code::unexpected, "a kind of cluster without a driver");
 }

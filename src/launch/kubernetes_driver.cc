@@ -315,17 +315,6 @@ Result<std::string> KubernetesDriver::logs(const LaunchSpec& spec, const std::st
                               path_of(*find_kind("Pod"), namespace_of(spec), pod), tail_lines));
 }
 
-Result<std::string> KubernetesDriver::read(const LaunchSpec&, const std::string& path) {
-  return fail(Code::not_found, fmt::format("{} lies in a container", printable(path)),
-              "kubectl exec reads it");
-}
-
-Result<std::vector<std::string>> KubernetesDriver::list(const LaunchSpec&,
-                                                        const std::string& folder) {
-  return fail(Code::not_found, fmt::format("{} lies in a container", printable(folder)),
-              "kubectl exec lists it");
-}
-
 Result<void> KubernetesDriver::delete_volume(const LaunchSpec& spec) {
   EXA_ASSIGN(Api api, Api::connect(address_, progress_));
   const std::string path =
@@ -333,6 +322,11 @@ Result<void> KubernetesDriver::delete_volume(const LaunchSpec& spec) {
   EXA_ASSIGN(const auto there, api.get(path));
   if (!there || !is_ours(*there, spec)) return {};
   return api.remove(path, text_at(*there, "/metadata/uid"));
+}
+
+Result<std::unique_ptr<Driver>> kubernetes_driver(const ClusterAddress& address,
+                                                  Progress& progress) {
+  return std::make_unique<KubernetesDriver>(address, progress);
 }
 
 }  // namespace exa

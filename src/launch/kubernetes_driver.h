@@ -8,21 +8,20 @@
 
 #include "base/progress.h"
 #include "discover/probe.h"
-#include "launch/launch_spec.h"
-#include "launch/observed.h"
+#include "launch/driver.h"
 
 namespace exa {
 
 // One thread at a time. The rights it needs in the namespace: get, list, create and delete of pods,
 // jobs, services, persistentvolumeclaims and deployments, patch of the last three, get of pods/log;
 // list of events, for reasons that stand only there.
-class KubernetesDriver {
+class KubernetesDriver final : public Driver {
  public:
   KubernetesDriver(ClusterAddress address, Progress& progress)
       : address_(std::move(address)), progress_(progress) {}
 
-  Result<std::string> home();  // empty: a container has its own
-  Result<Rendered> render(const LaunchSpec& spec);
+  Result<std::string> home() override;  // empty: a container has its own
+  Result<Rendered> render(const LaunchSpec& spec) override;
 
   // "job.batch/NAME", as kubectl takes it. All is tried first without being kept, so that a refusal
   // leaves nothing behind. What stands there under the same name gives way when it is over; a
@@ -30,17 +29,14 @@ class KubernetesDriver {
   //
   // Fails as kubernetes::Api does; conflict also when the name is taken by something that runs or
   // is of another project.
-  Result<std::string> submit(const LaunchSpec& spec, const Rendered& rendered);
+  Result<std::string> submit(const LaunchSpec& spec, const Rendered& rendered) override;
 
   // By the label of the launch, so `job` may be empty.
-  Result<std::optional<Observed>> find(const LaunchSpec& spec, const std::string& job);
+  Result<std::optional<Observed>> find(const LaunchSpec& spec, const std::string& job) override;
   // All that was made for the launch but the volume.
-  Result<void> cancel(const LaunchSpec& spec, const std::string& job);
-  Result<std::string> logs(const LaunchSpec& spec, const std::string& job, int64_t tail_lines);
-
-  // Files lie in the container: not_found.
-  Result<std::string> read(const LaunchSpec& spec, const std::string& path);
-  Result<std::vector<std::string>> list(const LaunchSpec& spec, const std::string& folder);
+  Result<void> cancel(const LaunchSpec& spec, const std::string& job) override;
+  Result<std::string> logs(const LaunchSpec& spec, const std::string& job,
+                           int64_t tail_lines) override;
 
   // Deletes the volume of a workbench, and everything on it.
   Result<void> delete_volume(const LaunchSpec& spec);

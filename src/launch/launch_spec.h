@@ -92,7 +92,7 @@ struct RenderedFile {
 struct Rendered {
   std::vector<std::string> command;  // that submits it: {"sbatch", "--parsable", "job.sbatch"}
   std::vector<RenderedFile> files;
-  Variables environment;         // of `command`, where no file carries the program's own
+  Variables environment;           // of `command`, where no file carries the program's own
   std::string folder;              // that `command` runs in, likewise
   std::vector<std::string> notes;  // what the target cannot carry, a sentence each
   bool operator==(const Rendered&) const = default;

@@ -19,9 +19,8 @@ constexpr size_t kMostSentences = 20;
 // Tables that the comparison has no rows to check in, because they hold nothing that the log
 // vouches for: what was tried, what was worked out from the rest, what another system was told, how
 // far long work came. They must be there all the same.
-constexpr std::string_view kUnvouchedTables[] = {"probe", "resolution", "idempotency",
-                                                 "webhook_told", "operation",
-                                                 "launch_plan"};
+constexpr std::string_view kUnvouchedTables[] = {"probe",        "resolution", "idempotency",
+                                                 "webhook_told", "operation",  "launch_plan"};
 
 Result<ReplayedState> replayed_log(Transaction& tx) {
   EXA_ASSIGN(const auto rows, tx.rows("SELECT leaf FROM audit_entry ORDER BY idx"));

@@ -13,6 +13,12 @@
 
 namespace exa {
 
+// Where it will run.
+struct LaunchTarget {
+  std::string folder;  // there; empty: none
+  ClusterKind kind = ClusterKind::host;
+};
+
 // What runs, once the shape is known.
 struct Program {
   CommandLine command;
@@ -46,8 +52,7 @@ struct LaunchRequest {
   Volume volume;
   int64_t restarts = 0;
   SchedulerOptions options;
-  // Pure; the folder is the one on the target.
-  std::function<Result<Program>(const Shape&, const std::string& folder)> program;
+  std::function<Result<Program>(const Shape&, const LaunchTarget&)> program;  // pure
 };
 
 // With caller.dry_run the answer holds the plan: what will be run, before it runs. Refused before

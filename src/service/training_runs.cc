@@ -38,7 +38,7 @@ void name_it(Service& service, LaunchRequest& launch, const std::string& model) 
 
 // What a script may want to know of its run, whatever it is launched with.
 Variables environment_of(const std::string& model, const std::string& dataset,
-                           const Variables& given) {
+                         const Variables& given) {
   Variables environment;
   if (!model.empty()) environment.emplace_back("EXA_MODEL", model);
   if (!dataset.empty()) environment.emplace_back("EXA_DATASET", dataset);
