@@ -179,7 +179,7 @@ class Start {
 
   Result<void> fill(const ShapeOfLaunch& shape) {
     LaunchSpec& spec = launch_.spec;
-    EXA_ASSIGN(Program program, what_.program(shape.shape, spec.folder));
+    EXA_ASSIGN(Program program, what_.program(shape.shape, {spec.folder, aim_.kind}));
     auto problems = problems_of(program.command, program.environment);
     if (!problems.empty()) return fail(invalid("launch", std::move(problems)));
     notices_.insert(notices_.end(), program.notes.begin(), program.notes.end());
@@ -412,6 +412,18 @@ std::string without_tokens(std::string text) {
   return text;
 }
 
+// How the address is reached from elsewhere.
+std::string tunnel_to(const Launch& launch, const std::string& node, const std::string& port) {
+  if (port.empty()) return "";
+  if (launch.backend == name(ClusterKind::kubernetes)) {
+    const std::string& name_space = launch.spec.options.name_space;
+    return fmt::format("kubectl port-forward {}{} {}:{}",
+                       name_space.empty() ? "" : fmt::format("--namespace {} ", name_space),
+                       launch.job, port, port);
+  }
+  return node.empty() ? "" : fmt::format("ssh -N -L {0}:127.0.0.1:{0} {1}", port, node);
+}
+
 // Whoever opens a workbench is told its token: that is worth an entry. The token is not in it.
 Result<Answer> keep_opened(Service& service, const Caller& caller, const Launch& launch,
                            const std::string& url) {
@@ -424,14 +436,12 @@ Result<Answer> keep_opened(Service& service, const Caller& caller, const Launch&
     answer.shown_once = "url";
     const std::string port = port_of(url);
     const std::string node = launch.nodes.empty() ? "" : launch.nodes[0];
-    answer.body = {
-        {"name", launch.spec.name},
-        {"project", launch.spec.project},
-        {"url", url},
-        {"node", node.empty() ? json::value(nullptr) : json::value(node)},
-        {"tunnel", node.empty() || port.empty()
-                       ? json::value(nullptr)
-                       : json::value(fmt::format("ssh -N -L {0}:127.0.0.1:{0} {1}", port, node))}};
+    const std::string tunnel = tunnel_to(launch, node, port);
+    answer.body = {{"name", launch.spec.name},
+                   {"project", launch.spec.project},
+                   {"url", url},
+                   {"node", node.empty() ? json::value(nullptr) : json::value(node)},
+                   {"tunnel", tunnel.empty() ? json::value(nullptr) : json::value(tunnel)}};
     return answer;
   });
 }
@@ -581,7 +591,7 @@ Result<Answer> restart_launch(Service& service, const Caller& caller, const std:
   same.volume = launch.spec.volume;
   same.restarts = launch.spec.restarts;
   same.options = launch.spec.options;
-  same.program = [&](const Shape&, const std::string&) -> Result<Program> {
+  same.program = [&](const Shape&, const LaunchTarget&) -> Result<Program> {
     return Program{launch.spec.command, launch.spec.environment, launch.details, {}};
   };
   return Start(service, caller, same).run(launch);

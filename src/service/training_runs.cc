@@ -55,7 +55,7 @@ json::object details_of(const std::string& model, const std::string& dataset) {
 
 Result<Answer> run_training(Service& service, const Caller& caller, RunTraining what) {
   name_it(service, what.launch, what.model);
-  what.launch.program = [&](const Shape& shape, const std::string&) -> Result<Program> {
+  what.launch.program = [&](const Shape& shape, const LaunchTarget&) -> Result<Program> {
     if (shape.nodes != 1) {
       return fail(invalid(
           "run", {{"/nodes", "is 1 here: exa pipeline distributed launch runs on several", ""}}));
@@ -77,7 +77,7 @@ Result<Answer> run_training(Service& service, const Caller& caller, RunTraining 
 
 Result<Answer> launch_distributed(Service& service, const Caller& caller, LaunchDistributed what) {
   name_it(service, what.launch, what.model);
-  what.launch.program = [&](const Shape& shape, const std::string&) -> Result<Program> {
+  what.launch.program = [&](const Shape& shape, const LaunchTarget&) -> Result<Program> {
     TrainingJob job = what.job;
     job.nodes = shape.nodes;
     job.on_cpu = shape.gpu_count == 0;

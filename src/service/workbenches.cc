@@ -7,12 +7,15 @@ namespace {
 
 // It answers on its own machine only, behind a token of its own making, on the first port that is
 // free. exa keeps neither: both are read from what it prints (open_workbench).
-Program jupyter(const std::string& folder, int64_t port) {
+Program jupyter(const LaunchTarget& target, int64_t port) {
+  const std::string& folder = target.folder;
+  // in a pod of its own the only way in is its address
+  const bool in_pod = target.kind == ClusterKind::kubernetes;
   Program program;
   program.command = {"jupyter-notebook",
                      "--no-browser",
                      "--allow-root",
-                     "--ip=127.0.0.1",
+                     in_pod ? "--ip=0.0.0.0" : "--ip=127.0.0.1",
                      fmt::format("--port={}", port),
                      "--port-retries=200"};
   if (!folder.empty()) program.command.emplace_back("--notebook-dir=" + folder);
@@ -23,12 +26,12 @@ Program jupyter(const std::string& folder, int64_t port) {
 
 Result<Answer> create_workbench(Service& service, const Caller& caller, CreateWorkbench what) {
   what.launch.kind = Surface::workbench;
-  what.launch.program = [&](const Shape& shape, const std::string& folder) -> Result<Program> {
+  what.launch.program = [&](const Shape& shape, const LaunchTarget& target) -> Result<Program> {
     if (shape.nodes != 1) {
       return fail(
           invalid("workbench", {{"/nodes", "is 1 for a workbench: it is one program", ""}}));
     }
-    Program program = jupyter(folder, what.launch.port);
+    Program program = jupyter(target, what.launch.port);
     if (!what.command.empty()) program.command = {what.command.begin(), what.command.end()};
     program.environment = what.environment;
     program.details = {{"program", what.command.empty() ? "jupyter-notebook" : what.command[0]}};
@@ -60,7 +63,7 @@ Result<Answer> resize_workbench(Service& service, const Caller& caller,
   anew.port = stored.spec.port;
   anew.volume = stored.spec.volume;
   anew.options = stored.spec.options;
-  anew.program = [&](const Shape&, const std::string&) -> Result<Program> {
+  anew.program = [&](const Shape&, const LaunchTarget&) -> Result<Program> {
     return Program{stored.spec.command, stored.spec.environment, stored.details, {}};
   };
   return restart_launch(service, caller, what.project, Surface::workbench, what.name, anew);
