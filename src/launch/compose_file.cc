@@ -203,6 +203,8 @@ Result<Rendered> render_compose(const LaunchSpec& spec) {
   return Rendered{
       {"docker-compose", "--project-name", name, "--file", "compose.yaml", "up", "--detach"},
       {{"compose.yaml", to_yaml(file)}},
+      {},
+      "",
       notes_on(spec)};
 }
 

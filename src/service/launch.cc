@@ -135,6 +135,7 @@ class Start {
       EXA_TRY(name_device(tx));
       EXA_ASSIGN(rendered_, aim_.driver->render(launch_.spec));
       for (const std::string& note : rendered_.notes) notices_.push_back(note);
+      if (over) EXA_TRY(give_back(tx, deed, *over));
       EXA_ASSIGN(const Placed placed,
                  take_devices(service_, caller_, tx, deed, what_, shape, launch_));
       notices_.insert(notices_.end(), placed.notices.begin(), placed.notices.end());
@@ -148,6 +149,14 @@ class Start {
       answer.status = 201;
       return answer;
     });
+  }
+
+  // The devices that it has are there for what comes in its place.
+  Result<void> give_back(Transaction& tx, Deed& deed, Launch over) const {
+    if (!is_open(over.state)) return {};
+    over.state = LaunchState::stopped;
+    over.ended_at = service_.now();
+    return follow_with_lease(tx, deed, over, service_.now());
   }
 
   Result<void> may_go_on(const Launch& there) const {
@@ -470,6 +479,21 @@ Result<Launch> ended(Service& service, const Caller& caller, const Launch& store
   return looked.launch;
 }
 
+// A scheduler takes its time to end what it was told to end.
+Result<void> await_end(Service& service, const Caller& caller, Launch& launch) {
+  for (int64_t times = 0; is_open(launch.state) && !caller.dry_run; ++times) {
+    if (times == kMostLooks) {
+      return fail(Code::conflict, fmt::format("{} is still ending", launch.key()),
+                  show_command(launch));
+    }
+    EXA_TRY(caller.progress->step("ending", times, 0));
+    service.around().sleep({500'000});
+    EXA_ASSIGN(Looked looked, look(service, launch, *caller.progress));
+    launch = std::move(looked.launch);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Answer> start_launch(Service& service, const Caller& caller, const LaunchRequest& what) {
@@ -570,12 +594,12 @@ Result<Answer> restart_launch(Service& service, const Caller& caller, const std:
                 show_command(launch));
   }
   if (is_open(launch.state)) {
+    // what would be refused must not cost what runs
+    Caller rehearsing = caller;
+    rehearsing.dry_run = true;
+    EXA_TRY(Start(service, rehearsing, *anew).run(launch));
     EXA_ASSIGN(launch, ended(service, caller, launch));
-    if (is_open(launch.state) && !caller.dry_run) {
-      return fail(Code::conflict,
-                  fmt::format("{} is still ending; start it again when it has", name),
-                  show_command(launch));
-    }
+    EXA_TRY(await_end(service, caller, launch));
   }
   if (anew) return Start(service, caller, *anew).run(launch);
   // the shape that it has, whatever became of its profile since
@@ -603,11 +627,8 @@ Result<Answer> delete_launch(Service& service, const Caller& caller, const std::
   if (before) return *std::move(before);
   EXA_ASSIGN(const Launch stored, find_now(service, project, kind, name));
   EXA_ASSIGN(const Looked looked, look(service, stored, *caller.progress));
-  EXA_ASSIGN(const Launch launch, ended(service, caller, looked.launch));
-  if (is_open(launch.state) && !caller.dry_run) {
-    return fail(Code::conflict, fmt::format("{} is still ending; delete it when it has", name),
-                show_command(launch));
-  }
+  EXA_ASSIGN(Launch launch, ended(service, caller, looked.launch));
+  EXA_TRY(await_end(service, caller, launch));
   return service.mutate(caller, [&](Transaction& tx, Deed& deed) -> Result<Answer> {
     EXA_ASSIGN(const Launch there, find_launch(tx, project, kind, name));
     EXA_TRY(release_consumer(tx, deed, there));
