@@ -153,7 +153,8 @@ inline void launch_in(TestExa& exa, const std::string& project, const std::strin
   };
   const auto await = [&](std::string_view route, std::string name, std::string_view state) {
     for (int tries = 0; tries < 300; ++tries) {
-      if (exa.ask(route, {{"name", name}, {"project", project}}).at("state") == state) return;
+      if (exa.ask(route, {{"name", name}, {"project", project}}).at("state").as_string() == state)
+        return;
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
     ADD_FAILURE() << name << " is not " << state;

@@ -203,6 +203,7 @@ class Start {
     spec.port = what_.port;
     spec.volume = what_.volume;
     spec.restarts = what_.restarts;
+    spec.replicas = what_.replicas;
     spec.options = what_.options;
     launch_.shape = shape.shape;
     launch_.hardware_profile = shape.profile;
@@ -496,6 +497,27 @@ Result<void> await_end(Service& service, const Caller& caller, Launch& launch) {
 
 }  // namespace
 
+LaunchRequest same_launch(const Launch& launch) {
+  // the shape that it has, whatever became of its profile since
+  LaunchRequest same;
+  same.kind = launch.spec.kind;
+  same.project = launch.spec.project;
+  same.name = launch.spec.name;
+  same.kept = {launch.shape, launch.hardware_profile, launch.overrides, {}};
+  same.cluster = launch.cluster;
+  same.folder = launch.spec.folder;
+  same.image = launch.spec.image;
+  same.port = launch.spec.port;
+  same.volume = launch.spec.volume;
+  same.restarts = launch.spec.restarts;
+  same.replicas = launch.spec.replicas;
+  same.options = launch.spec.options;
+  same.program = [launch](const Shape&, const LaunchTarget&) -> Result<Program> {
+    return Program{launch.spec.command, launch.spec.environment, launch.details, {}};
+  };
+  return same;
+}
+
 Result<Answer> start_launch(Service& service, const Caller& caller, const LaunchRequest& what) {
   return Start(service, caller, what).run({});
 }
@@ -593,7 +615,10 @@ Result<Answer> restart_launch(Service& service, const Caller& caller, const std:
     return fail(Code::conflict, fmt::format("{} is {} already", name, exa::name(launch.state)),
                 show_command(launch));
   }
-  if (is_open(launch.state)) {
+  // a Deployment is changed in place, with no moment in which nothing answers
+  const bool in_place =
+      kind == Surface::serving && launch.backend == exa::name(ClusterKind::kubernetes);
+  if (is_open(launch.state) && !in_place) {
     // what would be refused must not cost what runs
     Caller rehearsing = caller;
     rehearsing.dry_run = true;
@@ -602,23 +627,7 @@ Result<Answer> restart_launch(Service& service, const Caller& caller, const std:
     EXA_TRY(await_end(service, caller, launch));
   }
   if (anew) return Start(service, caller, *anew).run(launch);
-  // the shape that it has, whatever became of its profile since
-  LaunchRequest same;
-  same.kind = kind;
-  same.project = project;
-  same.name = name;
-  same.kept = {launch.shape, launch.hardware_profile, launch.overrides, {}};
-  same.cluster = launch.cluster;
-  same.folder = launch.spec.folder;
-  same.image = launch.spec.image;
-  same.port = launch.spec.port;
-  same.volume = launch.spec.volume;
-  same.restarts = launch.spec.restarts;
-  same.options = launch.spec.options;
-  same.program = [&](const Shape&, const LaunchTarget&) -> Result<Program> {
-    return Program{launch.spec.command, launch.spec.environment, launch.details, {}};
-  };
-  return Start(service, caller, same).run(launch);
+  return Start(service, caller, same_launch(launch)).run(launch);
 }
 
 Result<Answer> delete_launch(Service& service, const Caller& caller, const std::string& project,

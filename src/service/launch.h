@@ -51,6 +51,7 @@ struct LaunchRequest {
   int64_t port = 0;
   Volume volume;
   int64_t restarts = 0;
+  int64_t replicas = 1;  // of a service
   SchedulerOptions options;
   std::function<Result<Program>(const Shape&, const LaunchTarget&)> program;  // pure
 };
@@ -59,6 +60,9 @@ struct LaunchRequest {
 // anything is created: names that are taken, profiles that are unknown, inapplicable or
 // unresolvable, limits, residency, words that a target cannot carry.
 Result<Answer> start_launch(Service& service, const Caller& caller, const LaunchRequest& what);
+
+// The request that comes to the same launch again, on the shape that it has.
+LaunchRequest same_launch(const Launch& launch);
 
 // What is known of it now: its target is asked, and what it says is kept with an entry of exa's
 // own. A target that does not answer changes nothing; the answer says so.

@@ -17,7 +17,7 @@ struct PlaceWorkload {
   bool opted_in = true;           // --allow-burst
   bool reserve = false;           // take the devices
   Duration lifetime = hours(1);   // of the lease
-  bool queues = false;  // where no node can be promised, the scheduler keeps it waiting
+  bool queues = false;            // where no node can be promised, the scheduler keeps it waiting
 };
 // Decides, keeps the decision, and with `reserve` takes the devices in the same transaction. A
 // refusal is an answer (exit code 6, or 7 when a policy forbids every pool that could hold it). An
