@@ -13,9 +13,12 @@ const Param* find_param(const Route& route, std::string_view name) {
   return found == route.params.end() ? nullptr : &*found;
 }
 
+// A flag counts when it is set, any other argument when it is given.
 std::string_view action_of(const Route& route, const Call& call) {
   const ActionWith& with = route.action_with;
-  return !with.action.empty() && call.flag(with.argument) ? with.action : route.action;
+  const json::value* given = call.args.if_contains(with.argument);
+  const bool is_given = given != nullptr && !(given->is_bool() && !given->get_bool());
+  return !with.action.empty() && is_given ? with.action : route.action;
 }
 
 Failure refused(Service& service, const Call& call, std::string_view action,

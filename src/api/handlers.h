@@ -31,6 +31,7 @@ Result<std::string> place_before(const Call& call, std::string_view list_name);
 std::vector<std::string_view> family_choices();  // families that can be asked for
 
 std::vector<Route> profile_routes();
+std::vector<Route> vocabulary_routes();
 std::vector<Route> consumer_routes();
 std::vector<Route> cluster_routes();
 std::vector<Route> audit_routes();

@@ -1,5 +1,6 @@
 // What the routes of profiles, consumers and resolution answer.
 #include "api/schema.h"
+#include "launch/vocabulary.h"
 #include "profile/hardware_profile.h"
 #include "resolve/resolve.h"
 
@@ -198,6 +199,28 @@ json::object in_use() {
                  {"next_cursor", null()}});
 }
 
+json::object note() {
+  return object({{"where", text()}, {"message", text()}});
+}
+
+json::object rendered() {
+  return object({{"vocabulary", word(vocabulary_names())},
+                 {"profile", text()},
+                 {"text", text()},
+                 {"notes", list(note())}});
+}
+
+// Of the fields of a shape, those that are said.
+json::object imported() {
+  Members fields;
+  for (const auto& member : shape()) fields.push_back(sometimes(member.name, member.schema));
+  return object({{"vocabulary", word(vocabulary_names())},
+                 {"fields", object(fields)},
+                 {"open", list(text())},
+                 {"profile", maybe(ref("HardwareProfile"))},
+                 {"notes", list(note())}});
+}
+
 }  // namespace
 
 std::vector<ReplySchema> profile_schemas() {
@@ -236,6 +259,8 @@ std::vector<ReplySchema> profile_schemas() {
                     {"redirect", "medium"},
                     {"reason", ""}}},
       {"SuggestedProfiles", suggestions()},
+      {"RenderedProfile", rendered()},
+      {"ImportedProfile", imported()},
       {"ConsumerList", in_use()},
       {"NewConsumer", object(consumer() + Members{{"resolution", ref("Resolution")}})},
       {"ReleasedConsumer", object(consumer() + Members{{"released", yes_no()}})},

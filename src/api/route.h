@@ -101,7 +101,8 @@ struct Call {
   int64_t integer(std::string_view name, int64_t otherwise) const;
 };
 
-// The flag `argument` asks for `action` instead of the row's own.
+// The flag `argument`, or any other argument of that name when it is given, asks for `action`
+// instead of the row's own.
 struct ActionWith {
   std::string_view argument;
   std::string_view action;

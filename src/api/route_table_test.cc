@@ -18,6 +18,7 @@ struct Example {
 std::vector<Example> mutations() {
   return {
       {"hardware_profile.set", {{"name", "new"}, {"accelerator_family", "cpu"}}},
+      {"hardware_profile.import", {{"name", "new"}, {"sbatch", "-c8"}}},
       {"hardware_profile.label", {{"name", "eight"}, {"label", "stable"}, {"version", 1}}},
       {"hardware_profile.deprecate", {{"name", "eight"}, {"redirect", "other"}}},
       {"hardware_profile.use", {{"name", "eight"}, {"for", "training"}, {"as", "run"}}},
@@ -211,7 +212,9 @@ TEST(RouteTable, IdsCommandsAndPathsAreUnique) {
     EXPECT_FALSE(route.summary.empty()) << route.id;
     for (const Param& param : route.params) {
       EXPECT_FALSE(param.help.empty()) << route.id << " " << param.name;
-      EXPECT_TRUE(param.in == In::path || !param.flag.empty() || param.required)
+      // a word without a flag is needed, but for a file that something else can stand for
+      EXPECT_TRUE(param.in == In::path || !param.flag.empty() || param.required ||
+                  param.kind == Kind::file)
           << route.id << " " << param.name;
     }
   }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/quote.h"
 #include "base/text.h"
 #include "cli/command_tree.h"
 #include "cli/local_commands.h"
@@ -72,9 +73,9 @@ std::vector<Mention> mentions_in_rows(CommandTable commands) {
 
 std::string wrong_with(CommandTable commands, const Mention& mention) {
   std::vector<std::string> words;
-  for (const std::string_view word : split(mention.command, ' ')) {
-    if (!trim(word).empty()) words.emplace_back(trim(word));
-  }
+  const auto line = shell_words(mention.command, ShellSyntax::words);
+  if (!line) return line.error().message;
+  for (const ShellWord& word : line->words) words.push_back(word.text);
   words.erase(words.begin());
   const Descent descent = descend(commands, words);
   const bool more = !descent.rest.empty() && !descent.rest[0].starts_with('-');

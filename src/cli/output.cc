@@ -382,6 +382,8 @@ Result<Printed> render(const Reply& reply, std::string_view route_id, const Rend
     return Printed{reply.body, ""};
   }
   EXA_ASSIGN(const json::value body, parse_json(reply.body, "reply", tool_output_limits()));
+  if (tabular && view != nullptr && !view->prints.empty())
+    return Rendered{std::string(text_or(body, view->prints, "")), ""};
   switch (how.format) {
     case Format::yaml:
       return Printed{to_yaml(body), ""};

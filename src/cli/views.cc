@@ -215,6 +215,31 @@ const std::vector<ViewColumn> kMissing = {{"DIMENSION", "/dimension"},
                                           {"LARGEST-NODE", "/largest", Show::short_number, 1},
                                           sentence("NOTE", "/note")};
 
+std::string import_headline(const json::value& body) {
+  const json::value* profile = find(body, "profile");
+  if (profile != nullptr && profile->is_object()) return set_headline(*profile);
+  return fmt::format("As {} this says:", text_or(body, "vocabulary", ""));
+}
+
+// What it said, and what it left open; made into a profile, that stands there.
+std::vector<std::string> import_below(const json::value& body) {
+  const json::value* profile = find(body, "profile");
+  if (profile != nullptr && profile->is_object()) return {};
+  std::vector<std::string> lines;
+  const json::value* fields = find(body, "fields");
+  const json::value* open = find(body, "open");
+  if (fields == nullptr || open == nullptr || !fields->is_object() || !open->is_array()) return {};
+  for (const auto& field : fields->get_object()) {
+    const json::value& value = field.value();
+    lines.push_back(
+        fmt::format("  {}: {}", std::string_view(field.key()),
+                    value.is_string() ? std::string(value.get_string()) : to_text(value)));
+  }
+  for (const json::value& field : open->get_array())
+    lines.push_back(fmt::format("  {}: not said", std::string_view(field.get_string())));
+  return lines;
+}
+
 std::vector<View> profile_views() {
   return {
       {.route = "hardware_profile.list",
@@ -241,6 +266,8 @@ std::vector<View> profile_views() {
                     sentence("REASON", "/reason")},
                    5,
                    status_summary}}},
+      {.route = "hardware_profile.render", .prints = "text"},
+      {.route = "hardware_profile.import", .headline = import_headline, .below = import_below},
       {.route = "hardware_profile.use", .headline = use_headline},
       {.route = "hardware_profile.release", .headline = release_headline},
       {.route = "hardware_profile.show",

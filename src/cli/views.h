@@ -51,7 +51,8 @@ struct View {
   bool record = false;                   // the other keys as `key: value` lines
   std::string_view empty;                // what to do next when the first table has no rows
   bool wraps = false;                    // the headline and the lines below it are sentences
-  bool verbatim = false;  // the document is the purpose (a capture, a bundle): never a table
+  std::string_view prints;  // a text of the reply that is the answer: printed as it stands
+  bool verbatim = false;    // the document is the purpose (a capture, a bundle): never a table
 };
 
 const View* find_view(std::string_view route);

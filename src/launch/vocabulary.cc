@@ -87,7 +87,7 @@ void sort_notes(std::vector<VocabularyNote>& notes) {
 }
 
 std::string called(const ForeignText& text) {
-  return text.file.empty() ? "the options" : std::string(text.file);
+  return text.file.empty() ? "the command line" : std::string(text.file);
 }
 
 }  // namespace

@@ -44,9 +44,9 @@ struct RenderedShape {
 struct ImportedShape {
   json::object fields;  // keys of shape_fields() in their order, only those that were said
   std::map<std::string, std::string, std::less<>> places;  // of these fields
-  // Fields that the text asks for without saying how much or of whom ("all GPUs"): whoever makes a
-  // profile of it must say them.
-  std::vector<std::string> open;
+  // Fields that the text asks for without saying how much or of whom ("all GPUs"), and why: whoever
+  // makes a profile of it must say them.
+  std::vector<std::pair<std::string, std::string>> open;
   std::vector<VocabularyNote> notes;
 };
 

@@ -39,7 +39,10 @@ inline std::vector<std::string> notes_of(std::string_view vocabulary, std::strin
 
 inline std::vector<std::string> open_in(std::string_view vocabulary, std::string_view text) {
   const auto read = import_shape(*find_vocabulary(vocabulary), {text, "f"});
-  return read ? read->open : std::vector<std::string>{"error " + read.error().message};
+  if (!read) return {"error " + read.error().message};
+  std::vector<std::string> fields;
+  for (const auto& [field, why] : read->open) fields.push_back(field);
+  return fields;
 }
 
 // A shape of these fields, written into a text.

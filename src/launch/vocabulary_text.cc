@@ -34,6 +34,10 @@ const json::value* if_not_null(const json::value* value) {
 Result<Source> read_source(const Vocabulary& vocabulary, const ForeignText& given) {
   Source source;
   source.file = given.file;
+  if (given.text.size() > ReadLimits{}.max_bytes) {
+    return fail(Code::invalid_input, fmt::format("the text is {} bytes long; at most {} are read",
+                                                 given.text.size(), ReadLimits{}.max_bytes));
+  }
   if (vocabulary.is_script != nullptr && vocabulary.is_script(given.text)) {
     source.form = Form::script;
     source.text = given.text;
@@ -81,14 +85,16 @@ void Reading::note(std::string where, std::string message) {
 }
 
 void Reading::leave_open(std::string_view field, std::string where, std::string message) {
-  open_.emplace(field);
+  open_.emplace(field, message);
   note(std::move(where), std::move(message));
 }
 
-std::vector<std::string> Reading::open_fields() const {
-  std::vector<std::string> open;
-  for (const std::string_view field : shape_fields())
-    if (open_.contains(field) && !said(field)) open.emplace_back(field);
+std::vector<std::pair<std::string, std::string>> Reading::open_fields() const {
+  std::vector<std::pair<std::string, std::string>> open;
+  for (const std::string_view field : shape_fields()) {
+    const auto found = open_.find(field);
+    if (found != open_.end() && !said(field)) open.emplace_back(*found);
+  }
   return open;
 }
 

@@ -58,7 +58,8 @@ class Reading {
   std::vector<Problem> problems;
   std::vector<VocabularyNote> notes;
   json::object fields() const;
-  std::vector<std::string> open_fields() const;  // in the shape's order
+  // In the shape's order, each with the first reason.
+  std::vector<std::pair<std::string, std::string>> open_fields() const;
   const std::map<std::string, std::string, std::less<>>& places() const { return places_; }
 
  private:
@@ -67,7 +68,7 @@ class Reading {
   const Source& source_;
   Shape shape_;
   std::map<std::string, std::string, std::less<>> places_;
-  std::set<std::string, std::less<>> open_;
+  std::map<std::string, std::string, std::less<>> open_;
   std::set<size_t> opened_;
   std::set<std::string> taken_;  // document number and pointer
 };
