@@ -13,6 +13,7 @@
 #include "launch/kubernetes_driver.h"
 #include "launch/manifests_for_test.h"
 #include "launch/random_shapes_for_test.h"
+#include "launch/serving.h"
 
 namespace exa {
 namespace {
@@ -212,6 +213,34 @@ TEST_F(KubernetesManifests, EveryManifestIsMadeAndDeleted) {
         std::this_thread::sleep_for(std::chrono::milliseconds(200));
       }
     }
+  }
+}
+
+// KServe itself is not here; what its predictor holds is a pod.
+TEST_F(KubernetesManifests, ThePredictorOfAnInferenceServiceIsAPod) {
+  Api server = api();
+  const auto models = read_serving_file(
+      "{name: chat, engine: kserve, image: registry.local/x:1, command: [serve]}", "s.yaml");
+  ASSERT_TRUE(models);
+  for (const LaunchSpec& spec : specs()) {
+    if (spec.resources.nodes > 1) continue;
+    const auto rendered = render_kserve({models->at(0), spec.resources}, {"vision", "s-1", {}});
+    ASSERT_TRUE(rendered) << rendered.error().message;
+    const auto documents = parse_yaml(rendered->files.at(0).text, "inference-service.yaml");
+    ASSERT_TRUE(documents);
+    json::object pod_spec_of_it = at(documents->at(0).value, "/spec/predictor").as_object();
+    pod_spec_of_it.erase("minReplicas");
+    pod_spec_of_it.erase("maxReplicas");
+    const json::value pod =
+        json::object{{"apiVersion", "v1"},
+                     {"kind", "Pod"},
+                     {"metadata", json::object{{"name", "predictor"}, {"namespace", "default"}}},
+                     {"spec", pod_spec_of_it}};
+    const auto kept = server.create("/api/v1/namespaces/default/pods", pod, Trial::yes);
+    ASSERT_TRUE(kept) << kept.error().message;
+    std::vector<std::string> dropped;
+    missing(pod, *kept, "", dropped);
+    EXPECT_THAT(dropped, IsEmpty());
   }
 }
 

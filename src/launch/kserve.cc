@@ -1,0 +1,69 @@
+// KServe's InferenceService: the pod of a service on Kubernetes, as its predictor.
+#include <fmt/format.h>
+
+#include "base/yaml.h"
+#include "launch/kubernetes_pod.h"
+#include "launch/serving.h"
+
+namespace exa {
+namespace {
+
+using namespace kubernetes;
+
+void refuse_for_kserve(const LaunchSpec& spec, std::vector<Problem>& problems) {
+  refuse_for_kubernetes(spec, problems);
+  if (spec.resources.nodes > 1) {
+    problems.push_back(
+        {"/resources/nodes",
+         fmt::format("a replica is one pod on one node, not {}", spec.resources.nodes), "1"});
+  }
+  if (spec.options.time_limit.micros > 0)
+    problems.push_back(
+        {"/options/time_limit", "a service has no end on Kubernetes", "leave it out"});
+}
+
+// Knative, which KServe may run on, reads the protocol out of a port's name and takes no other.
+void name_port_for_knative(json::object& pod) {
+  json::value& container = pod["containers"].get_array()[0];
+  json::value& ports = container.get_object()["ports"];
+  ports.get_array()[0].get_object()["name"] = "http1";
+}
+
+}  // namespace
+
+Result<Rendered> render_kserve(const SizedModel& sized, const ServingLaunch& launch) {
+  EXA_ASSERT(sized.model.engine == ServingEngine::kserve);
+  EXA_ASSIGN(const LaunchSpec spec, launch_of(sized, launch));
+  std::vector<Problem> problems;
+  refuse_for_kserve(spec, problems);
+  Pod pod = pod_of(spec, "kserve-container", problems);
+  for (Problem& problem : problems) problem.where.insert(0, pointer("", sized.model.name));
+  if (!problems.empty())
+    return fail(invalid(fmt::format("the model {} on KServe", spec.name), std::move(problems)));
+  name_port_for_knative(pod.spec);
+
+  const Replicas& replicas = sized.model.replicas;
+  json::object predictor{{"minReplicas", replicas.least}, {"maxReplicas", replicas.most}};
+  if (replicas.target) {
+    predictor["scaleMetric"] = "concurrency";
+    predictor["scaleTarget"] = *replicas.target;
+  }
+  for (const auto& member : pod.spec) predictor[member.key()] = member.value();
+  const bool picks_nodes = predictor.contains("affinity") || predictor.contains("nodeSelector");
+  const json::object service{{"apiVersion", "serving.kserve.io/v1beta1"},
+                             {"kind", "InferenceService"},
+                             {"metadata", metadata_of(spec, job_name(spec))},
+                             {"spec", json::object{{"predictor", std::move(predictor)}}}};
+  Rendered rendered;
+  rendered.command = {"kubectl", "apply", "--filename", "inference-service.yaml"};
+  rendered.files.push_back({"inference-service.yaml", to_yaml(service)});
+  rendered.notes = std::move(pod.notes);
+  if (picks_nodes) {
+    rendered.notes.emplace_back(
+        "Where KServe runs on Knative, config-features must allow node selectors, affinity, "
+        "tolerations and security contexts of pods.");
+  }
+  return rendered;
+}
+
+}  // namespace exa
