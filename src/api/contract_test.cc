@@ -237,6 +237,18 @@ std::vector<Asked> good_requests() {
         {"command", json::array{"true"}},
         {"dry_run", true}}},
       {"launch.apply", {{"plan", "PLAN"}}},
+      {"serving.deploy",
+       {{"name", "api"}, {"folder", "FOLDER"}, {"command", json::array{"sleep", "60"}}}},
+      {"serving.show", {{"name", "api"}}},
+      {"serving.list", {}},
+      {"serving.logs", {{"name", "api"}}},
+      {"serving.scale", {{"name", "api"}, {"replicas", 1}}},
+      {"serving.delete", {{"name", "api"}}},
+      {"serving.render",
+       {{"file",
+         "models:\n  - name: chat\n    engine: vllm\n    model: m\n    resources: {gpu_count: "
+         "1}\n  - name: ranker\n    engine: ray\n    import_path: a:b\n    resources: "
+         "{gpu_count: 1, gpu_fraction: 0.5}\n"}}},
       {"audit.export", {}},
       {"audit.recover", {{"reason", "a test"}}},
   };

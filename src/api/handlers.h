@@ -45,6 +45,7 @@ std::vector<Route> operation_routes();
 std::vector<Route> workbench_routes();
 std::vector<Route> pipeline_routes();
 std::vector<Route> plan_routes();
+std::vector<Route> serving_routes();
 std::vector<Route> simulation_routes();
 std::vector<Route> account_routes();
 std::vector<Route> token_routes();

@@ -72,6 +72,9 @@ std::vector<Example> mutations() {
       {"pipeline.run", {{"name", "new"}, {"folder", "FOLDER"}, {"command", json::array{"true"}}}},
       {"pipeline.distributed_launch", {{"model", "llama"}, {"name", "new"}, {"folder", "FOLDER"}}},
       {"launch.apply", {{"plan", "PLAN"}}},
+      {"serving.deploy", {{"name", "new"}, {"folder", "FOLDER"}, {"command", json::array{"true"}}}},
+      {"serving.scale", {{"name", "served"}, {"replicas", 1}}},
+      {"serving.delete", {{"name", "served"}}},
       {"pipeline.cancel", {{"name", "run"}}},
       {"pipeline.delete", {{"name", "run"}}},
   };
@@ -99,8 +102,8 @@ void prepare_for_mutations(TestExa& exa, std::string_view route) {
 
 // What has an effect outside of the store: an entry for the intent, and one for what came of it.
 bool is_launch(std::string_view route) {
-  return route == "launch.apply" || route.starts_with("workbench.") ||
-         route.starts_with("pipeline.");
+  return route == "launch.apply" || route.starts_with("serving.") ||
+         route.starts_with("workbench.") || route.starts_with("pipeline.");
 }
 
 // With the id of the lease that was taken, of the token that was made, and a place for a backup.

@@ -163,9 +163,11 @@ inline void launch_in(TestExa& exa, const std::string& project, const std::strin
           with("bench", {"sh", "-c", "echo http://127.0.0.1:8888/?token=abc; exec sleep 120"}));
   exa.ask("workbench.create", with("ended", {"true"}));
   exa.ask("pipeline.run", with("run", {"true"}));
+  exa.ask("serving.deploy", with("served", {"true"}));
   await("workbench.show", "bench", "running");
   await("workbench.show", "ended", "succeeded");
   await("pipeline.show", "run", "succeeded");
+  await("serving.show", "served", "succeeded");
 }
 
 }  // namespace exa

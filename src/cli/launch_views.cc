@@ -126,6 +126,22 @@ std::string logs_headline(const json::value& body) {
   return std::string(text);
 }
 
+// The files, one after the other, and the command that takes them above each.
+std::string services_headline(const json::value& body) {
+  std::string text;
+  const json::value* items = find(body, "items");
+  if (items == nullptr || !items->is_array()) return text;
+  for (const json::value& item : items->get_array()) {
+    text += fmt::format("# {}: {}\n# {}\n", text_or(item, "engine", ""),
+                        texts_of(item, "models", ", "), texts_of(item, "command", " "));
+    const json::value* files = find(item, "files");
+    if (files == nullptr || !files->is_array()) continue;
+    for (const json::value& file : files->get_array()) text += text_or(file, "text", "");
+  }
+  if (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
 std::string address_headline(const json::value& body) {
   return std::string(text_or(body, "url", "opened before: its address was shown once"));
 }
@@ -162,13 +178,17 @@ std::vector<View> launch_views() {
   std::vector<View> views = {
       list_view("workbench.list", "No workbenches yet: exa workbench create NAME"),
       list_view("pipeline.list", "No training runs yet: exa pipeline run --model NAME"),
+      list_view("serving.list", "No services yet: exa serving deploy NAME"),
+      {.route = "serving.render", .headline = services_headline},
+      {.route = "serving.logs", .headline = logs_headline},
       {.route = "workbench.logs", .headline = logs_headline},
       {.route = "pipeline.logs", .headline = logs_headline},
       {.route = "workbench.open", .headline = address_headline, .below = address_below}};
   for (const std::string_view route :
        {"workbench.create", "workbench.show", "workbench.start", "workbench.stop",
         "workbench.resize", "workbench.delete", "pipeline.run", "pipeline.distributed_launch",
-        "pipeline.show", "pipeline.wait", "pipeline.cancel", "pipeline.delete", "launch.apply"})
+        "pipeline.show", "pipeline.wait", "pipeline.cancel", "pipeline.delete", "launch.apply",
+        "serving.deploy", "serving.show", "serving.scale", "serving.delete"})
     views.push_back(launch_view(route));
   return views;
 }

@@ -95,7 +95,7 @@ void read_words(const json::value& value, const Reader& reader, const std::strin
 }
 
 void read_environment(const json::value& value, const Reader& reader, const std::string& where,
-                      Environment& out) {
+                      Variables& out) {
   if (!value.is_object())
     return reader.say(where, fmt::format("must be names and texts, not {}", as_written(value)));
   for (const auto& member : value.get_object()) {
@@ -103,7 +103,7 @@ void read_environment(const json::value& value, const Reader& reader, const std:
     std::string text;
     if (member.value() != json::value("") && !read_text(member.value(), reader, inside, text))
       continue;
-    const Environment one{{member.key(), text}};
+    const Variables one{{member.key(), text}};
     for (const Problem& problem : problems_of({"x"}, one)) reader.say(inside, problem.message);
     out.push_back(one.front());
   }
@@ -434,7 +434,7 @@ std::string_view name(ServingEngine engine) {
 }
 
 Result<std::vector<ServedModel>> read_serving_file(std::string_view text, std::string_view file) {
-  EXA_ASSIGN(const auto documents, parse_yaml(text, file));
+  EXA_ASSIGN(const auto documents, parse_yaml(text, file, {.with_places = true}));
   std::vector<Problem> problems;
   std::vector<ServedModel> models;
   for (const YamlDocument& document : documents) {

@@ -56,7 +56,7 @@ struct ServedModel {
   std::vector<std::string> words;  // command, then args
   std::string model;               // vllm
   int64_t port = 0;
-  Environment environment;
+  Variables environment;
   Replicas replicas;
   ServingResources resources;
   std::string place;  // "serving.yaml:1:1"

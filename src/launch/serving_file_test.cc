@@ -57,7 +57,7 @@ TEST(ServingFile, HoldsSeveralModelsEachSizedByItsOwnProfile) {
   EXPECT_EQ(chat.replicas, (Replicas{0, 4, true, 8}));
   EXPECT_EQ(to_text(*chat.resources.profile), "half-a100@2");
   EXPECT_EQ(to_text(chat.resources.given), R"({"cpu":8})");
-  EXPECT_EQ(chat.environment, (Environment{{"HF_HOME", "/models"}, {"PRICE", "$5"}}));
+  EXPECT_EQ(chat.environment, (Variables{{"HF_HOME", "/models"}, {"PRICE", "$5"}}));
   EXPECT_EQ(to_text(chat.application), R"({"model":"org/chat-8b","max_tokens":4096})");
   EXPECT_EQ(chat.place, "s.yaml:2:1");
   EXPECT_THAT(models[1].words, ElementsAre("python3", "-m", "embed.server", "--port=8080"));
