@@ -80,6 +80,12 @@ std::vector<Example> mutations() {
   };
 }
 
+// What has an effect outside of the store: an entry for the intent, and one for what came of it.
+bool is_launch(std::string_view route) {
+  return route == "launch.apply" || route.starts_with("serving.") ||
+         route.starts_with("workbench.") || route.starts_with("pipeline.");
+}
+
 void prepare_for_mutations(TestExa& exa, std::string_view route) {
   prepare(exa);
   if (is_launch(route)) launch_in(exa, "default", "");
@@ -98,12 +104,6 @@ void prepare_for_mutations(TestExa& exa, std::string_view route) {
                                      {"verbs", json::array{"usage:read"}},
                                      {"projects", json::array{"default"}}});
   exa.ask("token.create", {{"name", "old"}, {"for", "helper"}});
-}
-
-// What has an effect outside of the store: an entry for the intent, and one for what came of it.
-bool is_launch(std::string_view route) {
-  return route == "launch.apply" || route.starts_with("serving.") ||
-         route.starts_with("workbench.") || route.starts_with("pipeline.");
 }
 
 // With the id of the lease that was taken, of the token that was made, and a place for a backup.

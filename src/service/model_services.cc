@@ -60,7 +60,7 @@ Result<Rendered> rendered_alone(const SizedModel& model, const std::string& proj
   if (model.model.engine == ServingEngine::kubernetes) return render_kubernetes(spec);
   Rendered line;
   line.notes.push_back(to_text(spec.command));
-  for (const Word& word : spec.command) line.command.push_back(to_text({word}));
+  for (const Word& word : spec.command) line.command.push_back(to_text(CommandLine{word}));
   return line;
 }
 
