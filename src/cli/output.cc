@@ -383,7 +383,7 @@ Result<Printed> render(const Reply& reply, std::string_view route_id, const Rend
   }
   EXA_ASSIGN(const json::value body, parse_json(reply.body, "reply", tool_output_limits()));
   if (tabular && view != nullptr && !view->prints.empty())
-    return Rendered{std::string(text_or(body, view->prints, "")), ""};
+    return Printed{std::string(text_or(body, view->prints, "")), ""};
   switch (how.format) {
     case Format::yaml:
       return Printed{to_yaml(body), ""};
