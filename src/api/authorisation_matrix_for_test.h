@@ -101,7 +101,7 @@ inline const std::map<std::string, json::object>& matrix_arguments() {
         {"command", json::array{"true"}},
         {"project", "P"}}},
       {"serving.render",
-       {{"file", "name: chat\nengine: vllm\nmodel: m\nresources: {gpu_count: 1}\n"},
+       {{"file", "name: chat\nengine: vllm\nmodel: m\nresources: {gpu: 1}\n"},
         {"project", "P"}}},
       {"serving.list", {{"project", "P"}}},
       {"serving.show", {{"name", "served"}, {"project", "P"}}},

@@ -246,9 +246,9 @@ std::vector<Asked> good_requests() {
       {"serving.delete", {{"name", "api"}}},
       {"serving.render",
        {{"file",
-         "models:\n  - name: chat\n    engine: vllm\n    model: m\n    resources: {gpu_count: "
+         "models:\n  - name: chat\n    engine: vllm\n    model: m\n    resources: {gpu: "
          "1}\n  - name: ranker\n    engine: ray\n    import_path: a:b\n    resources: "
-         "{gpu_count: 1, gpu_fraction: 0.5}\n"}}},
+         "{gpu: 1, gpu_fraction: 0.5}\n"}}},
       {"audit.export", {}},
       {"audit.recover", {{"reason", "a test"}}},
   };

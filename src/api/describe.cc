@@ -219,6 +219,14 @@ Result<json::object> example_args(const Route& route, std::string_view line) {
       if (*value) ++i;
       continue;
     }
+    if (words[i] == "--") {
+      const auto rest = std::ranges::find_if(route.params, [](const Param& each) {
+        return each.kind == Kind::words && each.flag.empty();
+      });
+      if (rest == route.params.end()) return refuse("nothing may follow --");
+      args[rest->name] = json::array(words.begin() + static_cast<ptrdiff_t>(i) + 1, words.end());
+      break;
+    }
     auto param = positional;
     const bool flag = words[i].starts_with("--");
     if (flag) param = std::ranges::find(route.params, std::string_view(words[i]), &Param::flag);

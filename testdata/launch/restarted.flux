@@ -6,7 +6,6 @@
 # flux: --cores-per-slot=2
 # flux: --queue=cpu
 # flux: --output=/data/runs/llama/flux-{{id}}.out
-# flux: --error=/data/runs/llama/flux-{{id}}.err
 set -euo pipefail
 cd /data/runs/llama
 EXA_LAUNCHER=$(type -P flux)

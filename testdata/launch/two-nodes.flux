@@ -10,7 +10,6 @@
 # flux: --setattr=bank='"vision@a100"'
 # flux: --time-limit=95400s
 # flux: --output=/data/runs/llama/flux-{{id}}.out
-# flux: --error=/data/runs/llama/flux-{{id}}.err
 set -euo pipefail
 cd /data/runs/llama
 

@@ -6,7 +6,6 @@
 # flux: --cores-per-slot=64
 # flux: --gpus-per-slot=8
 # flux: --output=/data/runs/llama/flux-{{id}}.out
-# flux: --error=/data/runs/llama/flux-{{id}}.err
 set -euo pipefail
 cd /data/runs/llama
 
