@@ -125,8 +125,8 @@ TEST(Authorisation, ListsShowWhatIsTheCallersAndCountTheRest) {
   const json::value pool = exa.ask("pool.show", {{"name", "pool"}});
   EXPECT_EQ(pool.at("leases").as_array().size(), 1U);
   EXPECT_EQ(pool.at("leases_of_other_projects"), 1);
-  // the lease that was taken, and those of four launches
-  EXPECT_EQ(exa.ask("usage.records", {{"all_projects", true}}).at("items").as_array().size(), 5U);
+  // the lease that was taken, and those of five launches
+  EXPECT_EQ(exa.ask("usage.records", {{"all_projects", true}}).at("items").as_array().size(), 6U);
   exa.principal.rights.by_project = {{"secret", Role::admin}};
   const json::value in_use = exa.ask("hardware_profile.in_use", {{"project", "secret"}});
   EXPECT_EQ(in_use.at("in_other_projects"), 1);

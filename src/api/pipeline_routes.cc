@@ -145,7 +145,7 @@ std::vector<Route> pipeline_routes() {
                     "--dry-run"}},
       {.id = "pipeline.distributed_launch",
        .method = Method::post,
-       .path = "/api/v1/training-runs/distributed",
+       .path = "/api/v1/distributed-training-runs",
        .command = "pipeline distributed launch",
        .tier = Tier::mutating,
        .action = "launch:write",

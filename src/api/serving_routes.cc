@@ -93,7 +93,7 @@ Param replicas_param(bool required) {
 std::vector<Route> serving_routes() {
   return {
       {.id = "serving.deploy",
-       .method = Method::post,
+       .method = Method::put,
        .path = "/api/v1/services/{name}",
        .command = "serving deploy",
        .tier = Tier::mutating,

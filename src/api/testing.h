@@ -141,7 +141,8 @@ inline void prepare(TestExa& exa) {
 }
 
 // A workbench that runs and says where it answers ("bench"), one that has ended ("ended") and a
-// training run that has ended ("run"), as they stand after a look. `cluster`: empty for none.
+// training run that has ended ("run") and one that goes on ("long"), as they stand after a look.
+// `cluster`: empty for none.
 inline void launch_in(TestExa& exa, const std::string& project, const std::string& cluster) {
   const auto with = [&](std::string name, json::array command) {
     json::object args{{"name", name},
@@ -163,10 +164,12 @@ inline void launch_in(TestExa& exa, const std::string& project, const std::strin
           with("bench", {"sh", "-c", "echo http://127.0.0.1:8888/?token=abc; exec sleep 120"}));
   exa.ask("workbench.create", with("ended", {"true"}));
   exa.ask("pipeline.run", with("run", {"true"}));
+  exa.ask("pipeline.run", with("long", {"sleep", "120"}));
   exa.ask("serving.deploy", with("served", {"true"}));
   await("workbench.show", "bench", "running");
   await("workbench.show", "ended", "succeeded");
   await("pipeline.show", "run", "succeeded");
+  await("pipeline.show", "long", "running");
   await("serving.show", "served", "succeeded");
 }
 

@@ -225,7 +225,7 @@ std::vector<Route> workbench_routes() {
        .summary = "Show the address of a workbench, with the token that opens it",
        .detail = "Waits up to a minute until it answers. The log keeps that it was opened, and by "
                  "whom; the token is kept nowhere.",
-       .params = {bench(), project_param()},
+       .params = {bench(), project_param(), dry_run_param()},
        .handler = open,
        .reply = "WorkbenchAddress",
        .is_long = true,

@@ -146,7 +146,7 @@ class Start {
       deed.details["intent"] = over ? "start again" : "start";
       Answer answer = exa::answer_of(launch_, plan_json(rendered_, placed));
       answer.notices = notices_;
-      answer.status = 201;
+      answer.status = over ? 200 : 201;
       return answer;
     });
   }
@@ -294,7 +294,7 @@ class Start {
   Result<Answer> accepted(const Launch& before, const Launch& launch, Answer begun) {
     Answer answer = exa::answer_of(launch, begun.body["plan"]);
     answer.notices = begun.notices;
-    return keep_outcome(service_, caller_, before, launch, std::move(answer), 201);
+    return keep_outcome(service_, caller_, before, launch, std::move(answer), begun.status);
   }
 
   // Nothing runs: the devices go back, and the record says why. A workbench can be started again.
@@ -449,7 +449,8 @@ Result<Answer> keep_opened(Service& service, const Caller& caller, const Launch&
     const std::string tunnel = tunnel_to(launch, node, port);
     answer.body = {{"name", launch.spec.name},
                    {"project", launch.spec.project},
-                   {"url", url},
+                   // a rehearsal leaves no entry, so it shows no token
+                   {"url", caller.dry_run ? json::value(nullptr) : json::value(url)},
                    {"node", node.empty() ? json::value(nullptr) : json::value(node)},
                    {"tunnel", tunnel.empty() ? json::value(nullptr) : json::value(tunnel)}};
     return answer;
