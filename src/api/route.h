@@ -53,7 +53,8 @@ struct Param {
   std::string_view
       fallback;  // the default as text, filled in by the router when absent; shown in help
   std::vector<std::string_view> choices;
-  int64_t least = 0;  // for integer: the range, both ends in it
+  bool is_line = false;  // a command line: begins with whatever its own options begin with
+  int64_t least = 0;     // for integer: the range, both ends in it
   int64_t most = INT64_MAX;
   std::string_view
       completes;  // whose live names complete it: "profile", "cluster", "project", "version" and

@@ -187,6 +187,12 @@ class Line {
     return std::nullopt;
   }
 
+  bool takes_a_line(std::string_view flag) const {
+    if (route_ == nullptr) return false;
+    const auto own = std::ranges::find(route_->params, flag, &Param::flag);
+    return own != route_->params.end() && own->is_line;
+  }
+
   // CLI11 reads `--reason= --dry-run` and `--reason --dry-run` as the reason "--dry-run", and any
   // text after `--yes=` as consent. So what a flag may carry is decided before it sees the words.
   void check_values() {
@@ -199,7 +205,7 @@ class Line {
         check_attached(flag, words[i].substr(flag.size() + 1), *takes);
       } else if (*takes && i + 1 < words.size()) {
         const std::string& next = words[i + 1];
-        if (takes_value(name_of_flag(next))) {
+        if (!takes_a_line(flag) && takes_value(name_of_flag(next))) {
           problems_.push_back(
               {flag,
                fmt::format("needs a value, and {0} is a flag; write {1}={0} if that "

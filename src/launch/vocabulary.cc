@@ -175,10 +175,9 @@ Result<const Vocabulary*> recognise_vocabulary(const ForeignText& text) {
   for (const Vocabulary* row : found) error.alternatives.emplace_back(row->name);
   if (found.empty())
     for (const std::string_view name : vocabulary_names()) error.alternatives.emplace_back(name);
-  error.message = fmt::format("{} {}: say which it is of {}", called(text),
-                              found.empty() ? "is of no vocabulary that is known by its content"
-                                            : "could be of several vocabularies",
-                              join(error.alternatives, ", "));
+  error.message = fmt::format("{} {}; say which with --as", called(text),
+                              found.empty() ? "is of no vocabulary that its content tells"
+                                            : "could be of several vocabularies");
   error.next = "exa hardware profile import FILE --as VOCABULARY";
   return fail(std::move(error));
 }

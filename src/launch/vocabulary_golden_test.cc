@@ -59,6 +59,37 @@ std::string read_file(const std::string& path) {
   return text.str();
 }
 
+// docs/vocabularies.md: a row for each vocabulary, yes or no for each field of its head.
+TEST(VocabularyTexts, TheManualSaysWhatIsCarried) {
+  Shape half = shape_of(Family::nvidia, "L40S", 1);
+  half.gpu_fraction_milli = 500;
+  half.nodes = 2;
+  half.driver_tag = "cuda-12.4";
+  half.runtime_tag = "pytorch-2.4";
+  half.applicability = {Surface::training};
+  half.description = "half of one";
+  Shape slice = shape_of(Family::nvidia, "A100-SXM4-80GB", 1);
+  slice.mig_profile = "1g.10gb";
+  std::string head;
+  for (const std::string_view field : shape_fields()) head += fmt::format(" {} |", field);
+  std::string wanted = fmt::format("|  |{}\n|---|", head);
+  for (size_t i = 0; i < shape_fields().size(); ++i) wanted += "---|";
+  wanted += "\n";
+  for (const Vocabulary& vocabulary : vocabularies()) {
+    wanted += fmt::format("| {} |", vocabulary.name);
+    for (const std::string_view field : shape_fields()) {
+      const Shape& shape = field == "mig_profile" ? slice : half;
+      const auto notes = render_shape(vocabulary, shape, "x").notes;
+      const bool is_carried =
+          std::ranges::find(notes, field, &VocabularyNote::where) == notes.end();
+      wanted += is_carried ? " yes |" : " |";
+    }
+    wanted += "\n";
+  }
+  const std::string manual = read_file(EXA_TESTDATA "/../docs/vocabularies.md");
+  EXPECT_NE(manual.find(wanted), std::string::npos) << "the table must be:\n" << wanted;
+}
+
 TEST(VocabularyTexts, AreAsTheyStandInTheFiles) {
   for (const Sample& sample : samples()) {
     for (const Vocabulary& vocabulary : vocabularies()) {

@@ -52,6 +52,12 @@ class Reader {
   }
 
  private:
+  // A series as people write it ("A100"); any other word of a site stays as it is.
+  static std::string hint_of(std::string_view word) {
+    const std::string_view series = series_meant(word);
+    return std::string(same_word(series, word) ? series : word);
+  }
+
   // One kind of device, `count` of it on a node once that is known.
   struct Devices {
     const Option* option = nullptr;
@@ -119,20 +125,17 @@ class Reader {
       tasks_said_ = true;
     }
     if (!total || is_broken_) return;
-    if (!nodes_ && per_node && *total % *per_node == 0) {
-      nodes_ = *total / *per_node;
-      reading_.say("nodes", find("--ntasks")->where).nodes = *nodes_;
-    }
-    if (!nodes_ && !per_node && *total > 1) {
+    // beside --ntasks, --ntasks-per-node is only the most: the number of nodes stays open
+    if (!nodes_ && *total > 1) {
       problem(*find("--ntasks"), fmt::format("on how many nodes {} tasks run is not said", *total),
-              "add --nodes or --ntasks-per-node");
+              "add --nodes, or write --ntasks-per-node instead");
       is_broken_ = true;
     } else if (nodes_ && *total % *nodes_ != 0) {
       problem(*find("--ntasks"),
               fmt::format("{} tasks on {} nodes are not alike on every node", *total, *nodes_));
       is_broken_ = true;
-    } else if (nodes_) {
-      tasks_ = *total / *nodes_;
+    } else {
+      tasks_ = *total / nodes_.value_or(1);
     }
   }
 
@@ -195,7 +198,9 @@ class Reader {
       std::optional<int64_t> on_a_node;
       const Option& option = *find("--gpus");
       const int64_t nodes = nodes_.value_or(1);
-      if (!nodes_ && gres->count > 1 && !find("--gpus-per-node")) {
+      if (is_broken_) {
+        // of which part is said already
+      } else if (!nodes_ && gres->count > 1 && !find("--gpus-per-node")) {
         problem(option, fmt::format("on how many nodes {} GPUs are is not said", gres->count),
                 "add --nodes, or write --gpus-per-node");
         is_broken_ = true;
@@ -233,7 +238,8 @@ class Reader {
     if (!device.mig_profile.empty())
       reading_.say("mig_profile", where).mig_profile = device.mig_profile;
     if (!device.reported.empty())
-      reading_.say("accelerator_model_hint", where).accelerator_model_hint = device.reported;
+      reading_.say("accelerator_model_hint", where).accelerator_model_hint =
+          hint_of(device.reported);
   }
 
   void read_family() {
@@ -319,7 +325,8 @@ class Reader {
             fmt::format("{}-{}", feature.software->product, feature.software->version);
       } else if (feature.family && devices_.option != nullptr && devices_.type.empty() &&
                  !reading_.said("accelerator_model_hint")) {
-        reading_.say("accelerator_model_hint", option->where).accelerator_model_hint = word;
+        reading_.say("accelerator_model_hint", option->where).accelerator_model_hint =
+            hint_of(word);
         family_of_feature_ = feature.family;
       } else {
         is_read = false;

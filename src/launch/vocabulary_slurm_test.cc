@@ -23,46 +23,46 @@ struct Row {
 TEST(Sbatch, EverySpellingOfAnAmountMeansTheSame) {
   constexpr Row kRows[] = {
       {"-N2 --gres=gpu:a100:4 -c 8 --mem=32G -t 1:00:00",
-       R"({"accelerator_family":"nvidia","accelerator_model_hint":"a100","gpu_count":4,"cpu":8,"memory_gb":32,"nodes":2})"},
+       R"({"accelerator_family":"nvidia","accelerator_model_hint":"A100","gpu_count":4,"cpu":8,"memory_gb":32,"nodes":2})"},
       {"-N 2", R"({"accelerator_family":"cpu","nodes":2})"},
       {"--nodes=2", R"({"accelerator_family":"cpu","nodes":2})"},
       {"--nodes 2-2", R"({"accelerator_family":"cpu","nodes":2})"},
       {"--gpus-per-node=a100:2",
-       R"({"accelerator_family":"nvidia","accelerator_model_hint":"a100","gpu_count":2})"},
+       R"({"accelerator_family":"nvidia","accelerator_model_hint":"A100","gpu_count":2})"},
       {"-N2 --gpus=h100:8",
-       R"({"accelerator_family":"nvidia","accelerator_model_hint":"h100","gpu_count":4,"nodes":2})"},
+       R"({"accelerator_family":"nvidia","accelerator_model_hint":"H100","gpu_count":4,"nodes":2})"},
       {"-G mi300x",
-       R"({"accelerator_family":"amd","accelerator_model_hint":"mi300x","gpu_count":1})"},
+       R"({"accelerator_family":"amd","accelerator_model_hint":"MI300X","gpu_count":1})"},
       {"--gres=gres/gpu:a100",
-       R"({"accelerator_family":"nvidia","accelerator_model_hint":"a100","gpu_count":1})"},
+       R"({"accelerator_family":"nvidia","accelerator_model_hint":"A100","gpu_count":1})"},
       {"--gres=hpu:gaudi2:8",
        R"({"accelerator_family":"intel-gaudi","accelerator_model_hint":"gaudi2","gpu_count":8})"},
       {"--gres=hpu:8", R"({"accelerator_family":"intel-gaudi","gpu_count":8})"},
       {"--ntasks-per-node=4 --gpus-per-task=a100:1 -c 6",
-       R"({"accelerator_family":"nvidia","accelerator_model_hint":"a100","gpu_count":4,"cpu":24})"},
+       R"({"accelerator_family":"nvidia","accelerator_model_hint":"A100","gpu_count":4,"cpu":24})"},
       {"--sockets-per-node=2 --gpus-per-socket=a100:2",
-       R"({"accelerator_family":"nvidia","accelerator_model_hint":"a100","gpu_count":4})"},
+       R"({"accelerator_family":"nvidia","accelerator_model_hint":"A100","gpu_count":4})"},
       {"-N1 -n4", R"({"accelerator_family":"cpu","cpu":4,"nodes":1})"},
-      {"-n 8 --ntasks-per-node=4 -c2", R"({"accelerator_family":"cpu","cpu":8,"nodes":2})"},
+      {"-n 8 -N2 --ntasks-per-node=6 -c2", R"({"accelerator_family":"cpu","cpu":8,"nodes":2})"},
       {"-c8 --mem-per-cpu=2G", R"({"accelerator_family":"cpu","cpu":8,"memory_gb":16})"},
       {"--mem=500", R"({"accelerator_family":"cpu","memory_gb":0.48828125})"},
       {"--mem=1500K", R"({"accelerator_family":"cpu","memory_gb":0.001953125})"},
       {"--mem=1T", R"({"accelerator_family":"cpu","memory_gb":1024})"},
       {"--gres=gpu:a100:2 --mem-per-gpu=40G --cpus-per-gpu=4",
-       R"({"accelerator_family":"nvidia","accelerator_model_hint":"a100","gpu_count":2,"cpu":8,"memory_gb":80})"},
+       R"({"accelerator_family":"nvidia","accelerator_model_hint":"A100","gpu_count":2,"cpu":8,"memory_gb":80})"},
       {"--gres=gpu:a100_1g.10gb:2",
-       R"({"accelerator_family":"nvidia","accelerator_model_hint":"a100","gpu_count":2,"mig_profile":"1g.10gb"})"},
+       R"({"accelerator_family":"nvidia","accelerator_model_hint":"A100","gpu_count":2,"mig_profile":"1g.10gb"})"},
       {"--gres=gpu:nvidia_a100-sxm4-80gb_1g.10gb",
        R"({"accelerator_family":"nvidia","accelerator_model_hint":"nvidia_a100-sxm4-80gb","gpu_count":1,"mig_profile":"1g.10gb"})"},
       {"--gres=gpu:1g.10gb:3",
        R"({"accelerator_family":"nvidia","gpu_count":3,"mig_profile":"1g.10gb"})"},
       {"--gres=gpu:2 --constraint=a100",
-       R"({"accelerator_family":"nvidia","accelerator_model_hint":"a100","gpu_count":2})"},
+       R"({"accelerator_family":"nvidia","accelerator_model_hint":"A100","gpu_count":2})"},
       {"--gres=gpu:2 -C 'h100&cuda-12.4'",
-       R"({"accelerator_family":"nvidia","accelerator_model_hint":"h100","gpu_count":2,"driver_tag":"cuda-12.4"})"},
+       R"({"accelerator_family":"nvidia","accelerator_model_hint":"H100","gpu_count":2,"driver_tag":"cuda-12.4"})"},
       {"sbatch -N1 job.sh --mem=99G", R"({"accelerator_family":"cpu","nodes":1})"},
       {"--gpus-per-n=a100:2 --exclusive",  // getopt takes what is short for one option only
-       R"({"accelerator_family":"nvidia","accelerator_model_hint":"a100","gpu_count":2})"},
+       R"({"accelerator_family":"nvidia","accelerator_model_hint":"A100","gpu_count":2})"},
       {"-vN2", R"({"accelerator_family":"cpu","nodes":2})"},
       {"", R"({"accelerator_family":"cpu"})"},
   };
@@ -76,8 +76,11 @@ TEST(Sbatch, WhatWouldHaveToBeGuessedIsRefused) {
        "--nodes=2 or --nodes=4)\n"},
       {"-N two", "error -N \"two\" is not a number of nodes\n"},
       {"-n 8 -c 2",
-       "error -n on how many nodes 8 tasks run is not said (add --nodes or "
-       "--ntasks-per-node)\n"},
+       "error -n on how many nodes 8 tasks run is not said (add --nodes, or write "
+       "--ntasks-per-node instead)\n"},
+      {"-n 8 --ntasks-per-node=4",
+       "error -n on how many nodes 8 tasks run is not said (add --nodes, "
+       "or write --ntasks-per-node instead)\n"},
       {"-N2 -n5", "error -n 5 tasks on 2 nodes are not alike on every node\n"},
       {"--gpus=8",
        "error --gpus on how many nodes 8 GPUs are is not said (add --nodes, or write "
@@ -141,7 +144,7 @@ TEST(Sbatch, WhatItLeavesOpenIsSaid) {
   EXPECT_THAT(open_in("sbatch", "--gres=shard:4"), ElementsAre("gpu_count"));
   EXPECT_EQ(read_as("sbatch", "--gres=shard:4"), "{}");
   EXPECT_EQ(read_as("sbatch", "--gres=gpu:l40s:1,shard:1"),
-            R"({"accelerator_family":"nvidia","accelerator_model_hint":"l40s","gpu_count":1})");
+            R"({"accelerator_family":"nvidia","accelerator_model_hint":"L40S","gpu_count":1})");
   EXPECT_THAT(open_in("sbatch", "--mem=0"), ElementsAre("memory_gb"));
 }
 
@@ -161,7 +164,7 @@ srun python train.py --lr 0.1
 TEST(Sbatch, TheHeadOfAScriptIsReadUpToItsFirstCommand) {
   EXPECT_EQ(
       read_as("sbatch", kScript, "job.sh"),
-      R"({"accelerator_family":"nvidia","accelerator_model_hint":"a100","gpu_count":4,"nodes":2})");
+      R"({"accelerator_family":"nvidia","accelerator_model_hint":"A100","gpu_count":4,"nodes":2})");
   EXPECT_THAT(notes_of("sbatch", kScript, "job.sh"),
               ElementsAre("job.sh:5:9 --gres: nvme is no accelerator that is known",
                           "job.sh:6:9 --constraint: a profile has no field for features of nodes",
@@ -208,8 +211,8 @@ TEST(Srun, ACommandLineKeepsItsProgram) {
       "srun -vN2 --gres gpu:a100:4 -p gpu python -c 'a b' | tee $LOG\n";
   EXPECT_EQ(
       read_as("srun", kLine),
-      R"({"accelerator_family":"nvidia","accelerator_model_hint":"a100","gpu_count":4,"nodes":2})");
-  EXPECT_EQ(write_over("srun", R"({"accelerator_family":"nvidia","accelerator_model_hint":"a100",
+      R"({"accelerator_family":"nvidia","accelerator_model_hint":"A100","gpu_count":4,"nodes":2})");
+  EXPECT_EQ(write_over("srun", R"({"accelerator_family":"nvidia","accelerator_model_hint":"A100",
                                    "gpu_count":4,"nodes":2})",
                        kLine),
             kLine);

@@ -41,7 +41,7 @@ void place_in_text(const ImportedShape& read, const json::object& given,
     const std::string_view field = std::string_view(problem.where).substr(1);
     const auto place = read.places.find(field);
     if (place == read.places.end() || place->second.empty() || given.contains(field)) continue;
-    problem.message = fmt::format("{} {}", field, problem.message);
+    problem.message = fmt::format("{}: {}", field, problem.message);
     problem.where = place->second;
   }
 }
