@@ -1,6 +1,7 @@
 // Compose files, and what docker-compose itself reads in them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "base/process.h"
 #include "base/yaml.h"
@@ -33,9 +34,14 @@ json::value service_of(const LaunchSpec& spec) {
   return at(file_of(spec), "/services/" + job_name(spec));
 }
 
+// Tests run beside each other.
+std::string own_file() {
+  return fmt::format("{}/compose-{}.yaml", testing::TempDir(), ::getpid());
+}
+
 // What docker-compose has after it read the file: it prints it with '$' doubled again.
 json::value as_compose_reads(const std::string& text) {
-  const std::string path = testing::TempDir() + "/compose.yaml";
+  const std::string path = own_file();
   std::ofstream(path, std::ios::binary) << text;
   Command command;
   command.argv = {"docker-compose", "--project-name", "x", "--file", path, "config"};
@@ -55,7 +61,7 @@ json::value as_compose_reads(const std::string& text) {
 
 // The services as docker-compose's own code has them before it asks Docker for anything.
 json::array as_compose_would_run(const std::string& text) {
-  const std::string path = testing::TempDir() + "/compose.yaml";
+  const std::string path = own_file();
   std::ofstream(path, std::ios::binary) << text;
   constexpr const char* kLoad =
       "import json, sys\n"
