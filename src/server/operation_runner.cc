@@ -11,6 +11,14 @@
 namespace exa {
 namespace {
 
+// With the project in which it is done, where the call tells.
+std::string action_of(const Call& call) {
+  std::string action(call.route->action);
+  const std::string project =
+      call.route->project_from == kOfObject ? "" : call.text(call.route->project_from);
+  return project.empty() ? action : action + " " + project;
+}
+
 constexpr auto kNoteEvery = std::chrono::seconds(1);
 // What a replica that died left going on takes its callers' places until it is marked.
 constexpr auto kSweepEvery = std::chrono::minutes(1);
@@ -65,7 +73,7 @@ Result<Reply> OperationRunner::take(const Request& request, const Call& call) {
   Result<BegunOperation> kept = begin_operation(service_, call.caller,
                                                 {.route = std::string(call.route->id),
                                                  .target = request.path,
-                                                 .action = std::string(call.route->action),
+                                                 .action = action_of(call),
                                                  .changes = !reads && !call.caller.dry_run,
                                                  .worker = worker_},
                                                 full(request));

@@ -6,6 +6,7 @@
 
 #include "base/quantity.h"
 #include "base/text.h"
+#include "service/profile_rows.h"
 #include "service/stored.h"
 
 namespace exa {
@@ -215,6 +216,7 @@ Result<std::optional<Launch>> load_launch(Transaction& tx, const std::string& pr
 
 Result<Launch> find_launch(Transaction& tx, const std::string& project, Surface kind,
                            const std::string& launch_name) {
+  EXA_TRY(require_project(tx, project));
   EXA_ASSIGN(auto launch, load_launch(tx, project, kind, launch_name));
   if (launch) return *std::move(launch);
   EXA_ASSIGN(const auto rows, tx.rows("SELECT id FROM launch WHERE project = $1 AND kind = $2",

@@ -98,6 +98,19 @@ Result<json::object> whole_document(Service& service, const Row& row) {
   return operation;
 }
 
+// `action`: "ACTION" or "ACTION PROJECT". Of work on an object whose project the row does not tell,
+// whoever may do it in some project.
+bool may_ask(const Caller& caller, const std::string& action) {
+  const Rights& rights = caller.principal.rights;
+  const size_t space = action.find(' ');
+  const std::string_view name = std::string_view(action).substr(0, space);
+  if (space != std::string::npos) return permitted(rights, name, action.substr(space + 1));
+  return permitted(rights, name, "") ||
+         std::ranges::any_of(caller.known.names, [&](const std::string& project) {
+           return permitted(rights, name, project);
+         });
+}
+
 // Those that the caller may see, as a condition: their own or everybody's, and of them what they
 // may still ask for. An answer is not for who could not get it now.
 Result<std::string> visible(Transaction& tx, const Caller& caller, std::vector<Value>& values) {
@@ -107,7 +120,7 @@ Result<std::string> visible(Transaction& tx, const Caller& caller, std::vector<V
                                       values.size() - 1, values.size());
   EXA_ASSIGN(const auto actions, tx.rows("SELECT DISTINCT action FROM operation"));
   for (const Row& row : actions) {
-    if (!permitted(caller.principal.rights, row.text(0), "")) continue;
+    if (!may_ask(caller, row.text(0))) continue;
     values.emplace_back(row.text(0));
     condition += fmt::format(", ${}", values.size());
   }

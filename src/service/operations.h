@@ -20,7 +20,8 @@ std::string_view name(OperationState state);
 struct NewOperation {
   std::string route;
   std::string target;    // its path, for people
-  std::string action;    // that the route asks for, of the platform: who may not do it sees nothing
+  std::string action;    // that the route asks for, and where: "cluster:discover", "launch:write
+                         // vision"; who may not do it sees nothing
   bool changes = false;  // two such at the same time are a conflict
   std::string worker;    // who will do it: Store::try_own tells whether they live
 };
