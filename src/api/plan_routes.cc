@@ -47,8 +47,10 @@ std::vector<Route> plan_routes() {
            .action = "launch:write",
            .project_from = kOfObject,
            .summary = "Do what a dry run of a launch said it would do",
-           .detail = "Refused when anything that the plan rests on has changed since: the profile, "
-                     "the cluster's snapshot, the pool, its price, the command, the files.",
+           .detail =
+               "Refused when anything that the plan rests on has changed since: the profile, "
+               "the cluster's snapshot, the pool, its price, the command, the files that it shows. "
+               "Programs and data that a command names are not looked into.",
            .params = {{.name = "plan",
                        .in = In::path,
                        .flag = "--plan",

@@ -17,6 +17,8 @@ Result<Reply> create(Service& service, const Call& call) {
   if (call.has("volume")) {
     EXA_ASSIGN(what.launch.volume.bytes, parse_bytes_with_unit(call.text("volume")));
     what.launch.volume.mount = call.text("mount");
+    if (!what.launch.volume.mount.starts_with('/'))
+      return fail(invalid("workbench", {{"/mount", "is not absolute: it begins with /", ""}}));
   }
   what.command = texts_arg(call, "command");
   return reply_with_plan(service, call, create_workbench(service, call.caller, std::move(what)));

@@ -1,6 +1,7 @@
 // How workbenches, training runs and plans are shown.
 #include <fmt/format.h>
 
+#include "base/quote.h"
 #include "base/text.h"
 #include "cli/view_parts.h"
 
@@ -14,6 +15,16 @@ std::string texts_of(const json::value& body, std::string_view key, std::string_
     for (const json::value& each : list->get_array())
       if (each.is_string()) texts.emplace_back(each.get_string());
   return join(texts, separator);
+}
+
+// As a shell would need them.
+std::string quoted(const json::value& body, std::string_view key) {
+  const json::value* list = find(body, key);
+  std::vector<std::string> words;
+  if (list != nullptr && list->is_array())
+    for (const json::value& each : list->get_array())
+      if (each.is_string()) words.emplace_back(each.get_string());
+  return shell_line(words);
 }
 
 std::string where_of(const json::value& body) {
@@ -79,14 +90,15 @@ std::string shape_line(const json::value& body) {
   return line + fmt::format(", {} cpu, {} GiB a node", amount("cpu"), amount("memory_gb"));
 }
 
-void append_plan(const json::value& plan, std::vector<std::string>& lines) {
+void append_plan(const json::value& plan, bool on_cluster, std::vector<std::string>& lines) {
   const json::value* placement = find(plan, "placement");
-  if (placement != nullptr && placement->is_object()) {
+  // there is nothing to choose between on this machine
+  if (on_cluster && placement != nullptr && placement->is_object()) {
     lines.emplace_back("placement");
     for (const std::string_view line : split(text_or(*placement, "text", ""), '\n'))
       if (!line.empty()) lines.push_back(fmt::format("  {}", line));
   }
-  lines.push_back(fmt::format("runs       {}", texts_of(plan, "command", " ")));
+  lines.push_back(fmt::format("runs       {}", quoted(plan, "command")));
   const std::string_view id = text_or(plan, "id", "");
   if (!id.empty())
     lines.push_back(
@@ -115,15 +127,25 @@ std::vector<std::string> launch_below(const json::value& body) {
   const json::value* code = find(body, "exit_code");
   if (code != nullptr && code->is_int64())
     lines.push_back(fmt::format("exit code  {}", code->get_int64()));
-  if (is_plan(body)) append_plan(*find(body, "plan"), lines);
+  if (is_plan(body)) append_plan(*find(body, "plan"), !text_or(body, "cluster", "").empty(), lines);
   std::erase_if(lines, [](const std::string& line) { return line.empty(); });
   return lines;
 }
 
 std::string logs_headline(const json::value& body) {
+  const std::string_view text = text_or(body, "text", "");
+  return std::string(text.substr(0, text.find('\n')));
+}
+
+// Each line by itself: what a program prints must not move anybody's cursor, but ends lines.
+std::vector<std::string> logs_below(const json::value& body) {
   std::string_view text = text_or(body, "text", "");
   if (text.ends_with('\n')) text.remove_suffix(1);
-  return std::string(text);
+  const size_t first = text.find('\n');
+  std::vector<std::string> lines;
+  if (first == std::string_view::npos) return lines;
+  for (const std::string_view line : split(text.substr(first + 1), '\n')) lines.emplace_back(line);
+  return lines;
 }
 
 // The files, one after the other, and the command that takes them above each.
@@ -180,9 +202,9 @@ std::vector<View> launch_views() {
       list_view("pipeline.list", "No training runs yet: exa pipeline run --model NAME"),
       list_view("serving.list", "No services yet: exa serving deploy NAME"),
       {.route = "serving.render", .headline = services_headline},
-      {.route = "serving.logs", .headline = logs_headline},
-      {.route = "workbench.logs", .headline = logs_headline},
-      {.route = "pipeline.logs", .headline = logs_headline},
+      {.route = "serving.logs", .headline = logs_headline, .below = logs_below},
+      {.route = "workbench.logs", .headline = logs_headline, .below = logs_below},
+      {.route = "pipeline.logs", .headline = logs_headline, .below = logs_below},
       {.route = "workbench.open", .headline = address_headline, .below = address_below}};
   for (const std::string_view route :
        {"workbench.create", "workbench.show", "workbench.start", "workbench.stop",

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/quote.h"
 #include "base/text.h"
 #include "launch/driver.h"
 #include "launch/renderers.h"
@@ -13,18 +14,33 @@
 namespace exa {
 namespace {
 
-// Fixed text: what is launched stands behind it as arguments and is never read by the shell. The
-// folder ID.run is made by whoever starts first: a second start of the same launch finds it there.
-// The status of the program is written whole (mv), so that a half-written one is never read.
+// Fixed text: what is launched stands behind it as arguments and is never read by the shell; its
+// variables come on standard input, quoted, since arguments are for everybody to see. The folder
+// ID.run is made by whoever starts first: a second start of the same launch finds it there. What it
+// prints may hold what opens it, so it is its owner's alone. Of the environment only what a program
+// needs to run goes on: it may be a server's. The status of the program is written whole (mv), so
+// that a half-written one is never read.
 constexpr std::string_view kLeader = R"(log=$1; run=$2; folder=$3; shift 3
+vars=$(cat)
+mask=$(umask); umask 077
 mkdir -- "$run" 2>/dev/null || exit 0
 cd -- "$folder" || exit 1
 exec >>"$log" 2>&1 </dev/null
-echo $$ >"$run/pid"
+cat /proc/sys/kernel/random/boot_id >"$run/boot"
 date +%s >"$run/started"
-trap 'kill -TERM 0' TERM
+echo $$ >"$run/pid"
+trap 'trap "" TERM; kill -TERM 0' TERM
 trap '' HUP
-( trap - TERM HUP; exec "$@" ) &
+( umask "$mask"; trap - TERM HUP
+  for name in $(env | sed -n 's/^\([A-Za-z_][A-Za-z0-9_]*\)=.*/\1/p'); do
+    case $name in
+      PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_*|TZ|TMPDIR|XDG_RUNTIME_DIR) ;;
+      LD_LIBRARY_PATH|PYTHONPATH|VIRTUAL_ENV|CONDA_PREFIX|PWD) ;;
+      *) unset "$name" ;;
+    esac
+  done
+  eval "$vars"
+  exec "$@" ) &
 child=$!
 while :; do
   wait "$child"; code=$?
@@ -54,10 +70,11 @@ class Local final : public Driver {
     std::vector<std::string> argv = {
         "setsid",       "--fork",         "sh",       "-c", std::string(kLeader), "exa-launch",
         log_path(spec), run_folder(spec), spec.folder};
-    if (!rendered.environment.empty()) argv.emplace_back("env");
-    for (const auto& [key, value] : rendered.environment) argv.push_back(key + "=" + value);
     argv.insert(argv.end(), rendered.command.begin(), rendered.command.end());
-    EXA_ASSIGN(const Finished finished, transport_->run(argv));
+    std::string variables;
+    for (const auto& [key, value] : rendered.environment)
+      variables += fmt::format("export {}={}\n", key, shell_quote(value));
+    EXA_ASSIGN(const Finished finished, transport_->give(argv, variables));
     if (finished.exit_code != 0) {
       return fail(Code::unresolvable,
                   fmt::format("{} could not start it: {}", transport_->describe(),
@@ -74,7 +91,7 @@ class Local final : public Driver {
 
   Result<std::optional<Observed>> find(const LaunchSpec& spec, const std::string& job) override {
     const auto pid = file(spec, "pid");
-    if (!pid && pid.error().code == Code::not_found) return std::optional<Observed>();
+    if (!pid && pid.error().code == Code::not_found) return without_files(spec, job);
     if (!pid) return fail(pid.error());
     Observed seen;
     seen.job = job.empty() ? std::string(trim(*pid)) : job;
@@ -101,7 +118,9 @@ class Local final : public Driver {
   Result<void> cancel(const LaunchSpec& spec, const std::string& job) override {
     EXA_ASSIGN(const bool lives, leader_lives(spec, job));
     if (!lives) return {};
+    // the group too: its leader may be gone
     EXA_TRY(transport_->run({"kill", "-TERM", "--", job}));
+    EXA_TRY(transport_->run({"kill", "-TERM", "--", "-" + job}));
     for (int tries = 0; tries < 100; ++tries) {
       EXA_ASSIGN(const bool still, leader_lives(spec, job));
       if (!still) return {};
@@ -135,8 +154,40 @@ class Local final : public Driver {
     return time;
   }
 
-  // A number is given again after a while: the leader is known by what it was started with.
+  // Its files were taken away: what still runs is not ended by that.
+  Result<std::optional<Observed>> without_files(const LaunchSpec& spec, const std::string& job) {
+    std::optional<Observed> seen;
+    if (job.empty()) return seen;
+    EXA_ASSIGN(const bool lives, leader_lives(spec, job));
+    if (lives) seen = Observed{.job = job, .state = JobState::running};
+    return seen;
+  }
+
+  // Whether anything of it runs: its leader, or what is left of the leader's process group.
   Result<bool> leader_lives(const LaunchSpec& spec, const std::string& job) {
+    EXA_ASSIGN(const bool leads, leader_itself_lives(spec, job));
+    if (leads) return true;
+    const auto boot = file(spec, "boot");
+    const auto now = transport_->read_file("/proc/sys/kernel/random/boot_id");
+    // numbers of another boot are somebody else's
+    if (!boot || !now || *boot != *now || job.find_first_not_of("0123456789") != std::string::npos)
+      return false;
+    EXA_ASSIGN(const Finished group, transport_->run({"kill", "-0", "--", "-" + job}));
+    if (group.exit_code != 0) return false;
+    // what has ended and was not reaped is no process that runs
+    EXA_ASSIGN(const Finished members,
+               transport_->run({"ps", "-o", "pgid=,stat=", "--no-headers", "-e"}));
+    for (const std::string_view line : split(members.out, '\n')) {
+      const std::string_view row = trim(line);
+      const size_t blank = row.find(' ');
+      if (blank == std::string_view::npos || row.substr(0, blank) != job) continue;
+      if (!trim(row.substr(blank)).starts_with('Z')) return true;
+    }
+    return false;
+  }
+
+  // A number is given again after a while: the leader is known by what it was started with.
+  Result<bool> leader_itself_lives(const LaunchSpec& spec, const std::string& job) {
     const auto words = transport_->read_file(fmt::format("/proc/{}/cmdline", job));
     if (!words && words.error().code == Code::not_found) return false;
     if (!words) return fail(words.error());

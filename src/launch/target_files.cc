@@ -7,7 +7,7 @@
 namespace exa {
 
 Result<std::string> home_on(Transport& transport) {
-  EXA_ASSIGN(const Finished finished, transport.run({"printenv", "HOME"}));
+  EXA_ASSIGN(const Finished finished, transport.run({"sh", "-c", "printf %s \"$HOME\""}));
   const std::string home(trim(finished.out));
   if (finished.exit_code == 0 && home.starts_with('/')) return home;
   return fail(Code::probe_failed,

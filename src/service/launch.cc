@@ -119,7 +119,9 @@ class Start {
     return service_.mutate(without_key, [&](Transaction& tx, Deed& deed) -> Result<Answer> {
       EXA_TRY(require_project(tx, what_.project));
       EXA_ASSIGN(const auto there, load_launch(tx, what_.project, what_.kind, what_.name));
-      if (there && !over) {
+      // what never came to run stands in nobody's way
+      const bool never_ran = there && there->state == LaunchState::failed && !there->submitted_at;
+      if (there && !over && !never_ran) {
         EXA_TRY(may_go_on(*there));
         return resume(*there, deed);
       }
@@ -139,10 +141,10 @@ class Start {
       EXA_ASSIGN(const Placed placed,
                  take_devices(service_, caller_, tx, deed, what_, shape, launch_));
       notices_.insert(notices_.end(), placed.notices.begin(), placed.notices.end());
-      if (over) EXA_TRY(release_consumer(tx, deed, *over));
+      if (there) EXA_TRY(release_consumer(tx, deed, *there));
       EXA_TRY(keep_consumer(tx, deed, launch_));
-      EXA_TRY(keep_launch(tx, deed, over.value_or(launch_), launch_, service_.now()));
-      if (!over) deed.before.reset();
+      EXA_TRY(keep_launch(tx, deed, there.value_or(launch_), launch_, service_.now()));
+      if (!there) deed.before.reset();
       deed.details["intent"] = over ? "start again" : "start";
       Answer answer = exa::answer_of(launch_, plan_json(rendered_, placed));
       answer.notices = notices_;
