@@ -121,6 +121,7 @@ TEST_F(WatchHubTest, WhoComesDoesNotWaitForWhoIsAskedWhoTheyAre) {
   EXPECT_EQ(hub.watchers(), 2U);
   go_on = true;
   EXPECT_FALSE(slow->ended());
+  hub.stop();  // before what it asks goes out of scope
 }
 
 }  // namespace
