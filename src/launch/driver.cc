@@ -19,6 +19,7 @@ bool is_refusal(const Error& error) {
     case Code::not_found:      // there is no such program
     case Code::blocked:
     case Code::forbidden:
+    case Code::conflict:  // something else has the name there
       return true;
     default:
       return false;
