@@ -91,6 +91,7 @@ struct ProfileAction {
 };
 constexpr ProfileAction kProfileActions[] = {
     {"hardware_profile.set", replay_set},
+    {"hardware_profile.import", replay_set},
     {"hardware_profile.label", replay_label},
     {"hardware_profile.delete", replay_delete},
     {"hardware_profile.deprecate", replay_deprecate},
