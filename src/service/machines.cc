@@ -1,0 +1,507 @@
+#include "service/machines.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/plural.h"
+#include "base/text.h"
+#include "service/clusters.h"
+#include "service/platform_rows.h"
+#include "service/stored.h"
+
+namespace exa {
+namespace {
+
+// Of agents nobody looks at anything: their last report is the last look.
+constexpr std::string_view kSources =
+    "SELECT s.spec, COALESCE(l.looked_at, MAX(m.heard_at)), COALESCE(l.succeeded_at, "
+    "MAX(m.heard_at)), l.error, COUNT(m.id) FROM machine_source s LEFT JOIN machine_look l ON "
+    "l.source = s.name LEFT JOIN machine m ON m.source = s.name GROUP BY s.name, s.spec, "
+    "l.looked_at, l.succeeded_at, l.error ORDER BY s.name";
+
+json::object source_document(const StoredSource& stored) {
+  json::object out = to_json(stored.source);
+  out["created_at"] = format_rfc3339(stored.created_at);
+  out["created_by"] = stored.created_by;
+  return out;
+}
+
+Result<StoredSource> source_of_row(const Row& row) {
+  EXA_ASSIGN(const json::object spec, parse_stored_object(row.text(0), "a stored machine source"));
+  StoredSource stored;
+  EXA_ASSIGN(stored.source,
+             from_stored(machine_source_from_json(spec), "a stored machine source"));
+  EXA_ASSIGN(stored.created_at,
+             from_stored(parse_rfc3339(text_or(spec, "created_at", "")), "a stored machine source"));
+  stored.created_by = text_or(spec, "created_by", "");
+  stored.machines = row.integer(4);
+  if (row.is_null(1)) return stored;
+  MachineLook look{Time{row.integer(1)}, {}, row.text_or_empty(3)};
+  if (!row.is_null(2)) look.succeeded_at = Time{row.integer(2)};
+  stored.look = std::move(look);
+  return stored;
+}
+
+json::value time_or_null(const std::optional<Time>& time) {
+  return time ? json::value(format_rfc3339(*time)) : json::value(nullptr);
+}
+
+json::object source_json(const StoredSource& stored) {
+  json::object out = source_document(stored);
+  const auto& look = stored.look;
+  out["looked_at"] = time_or_null(look ? std::optional(look->looked_at) : std::nullopt);
+  out["succeeded_at"] = time_or_null(look ? look->succeeded_at : std::nullopt);
+  out["error"] = look && !look->error.empty() ? json::value(look->error) : json::value(nullptr);
+  out["machines"] = stored.machines;
+  return out;
+}
+
+Result<StoredSource> find_source(Transaction& tx, const std::string& name) {
+  EXA_ASSIGN(auto sources, load_machine_sources(tx));
+  std::vector<std::string> names;
+  for (StoredSource& each : sources) {
+    if (each.source.name == name) return std::move(each);
+    names.push_back(each.source.name);
+  }
+  return fail(Error{Code::not_found,
+                    fmt::format("there is no machine source \"{}\"", printable(name)),
+                    {},
+                    names.empty() ? "exa machine source add NAME --kind folder --path FOLDER"
+                                  : "exa machine source list",
+                    close_matches(name, names)});
+}
+
+Result<std::optional<WatchedMachine>> load_watched(Transaction& tx, const std::string& id) {
+  EXA_ASSIGN(const auto rows, tx.rows("SELECT watched FROM machine WHERE id = $1", {id}));
+  std::optional<WatchedMachine> watched;
+  if (rows.empty()) return watched;
+  EXA_ASSIGN(const json::value value, parse_stored(rows[0].text(0), "a stored machine"));
+  EXA_ASSIGN(watched, from_stored(watched_machine_from_json(value), "a stored machine"));
+  return watched;
+}
+
+Result<void> put_watched(Transaction& tx, const WatchedMachine& watched) {
+  EXA_TRY(
+      tx.change("INSERT INTO machine VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO UPDATE SET source "
+                "= $2, heard_at = $3, watched = $4",
+                {watched.report.id, watched.source, watched.heard_at.micros,
+                 to_text(to_json(watched))}));
+  return {};
+}
+
+// A cluster's nodes are as old as its snapshot may be.
+Result<Duration> cluster_max_age(Transaction& tx, const MachineSource& source) {
+  if (source.kind != MachineSourceKind::cluster) return Duration{};
+  const auto cluster = find_cluster(tx, source.cluster);
+  return cluster ? cluster->max_age : Duration{};
+}
+
+Error no_such_machine(const std::string& id, const std::vector<StoredMachine>& machines) {
+  std::vector<std::string> ids;
+  for (const StoredMachine& each : machines) ids.push_back(each.machine.id);
+  return Error{Code::not_found,
+               fmt::format("there is no machine \"{}\"", printable(id)),
+               {},
+               ids.empty() ? "exa machine source add" : "exa machine list",
+               close_matches(id, ids)};
+}
+
+struct Picture {
+  std::vector<StoredSource> sources;
+  std::vector<StoredMachine> machines;
+  MachineHolds holds;
+};
+
+Result<Picture> load_picture(Transaction& tx) {
+  Picture picture;
+  EXA_ASSIGN(picture.sources, load_machine_sources(tx));
+  EXA_ASSIGN(picture.machines, load_machines(tx, picture.sources));
+  EXA_ASSIGN(const auto platforms, load_platforms(tx));
+  picture.holds = holds_of(platforms);
+  return picture;
+}
+
+json::array list_of(const std::vector<std::string>& texts) {
+  return json::array(texts.begin(), texts.end());
+}
+
+// One machine as lists show it: what it is, whether it is offered, why not.
+json::object machine_json(const StoredMachine& stored, const Picture& picture, const Caller& caller,
+                          Time now) {
+  json::object out = to_json(stored.machine);
+  std::vector<std::string> reasons = stored.machine.unfit;
+  std::ranges::move(why_not_reliable(stored, picture.sources, now), std::back_inserter(reasons));
+  json::array held;
+  if (const auto at = picture.holds.find(stored.machine.id); at != picture.holds.end())
+    for (const MachineHold& hold : at->second) held.emplace_back(held_words(hold, caller));
+  out["source"] = stored.watched.source;
+  out["healthy"] = stored.watched.report.healthy;
+  out["heard_at"] = format_rfc3339(stored.watched.heard_at);
+  out["offered"] = reasons.empty() && held.empty();
+  out["reasons"] = list_of(reasons);
+  out["held"] = std::move(held);
+  out["differences"] = list_of(stored.watched.differences);
+  return out;
+}
+
+Result<StoredMachine> one_machine(const Picture& picture, const std::string& id) {
+  for (const StoredMachine& each : picture.machines)
+    if (each.machine.id == id) return each;
+  return fail(no_such_machine(id, picture.machines));
+}
+
+std::string holders_of(const Picture& picture, const std::string& id, const Caller& caller) {
+  const auto at = picture.holds.find(id);
+  return at == picture.holds.end() ? "" : held_words(at->second.front(), caller);
+}
+
+// The reports of one look, believed one by one, and the look itself.
+Result<int64_t> keep_reading(Transaction& tx, const StoredSource& stored,
+                             const MachineReading& reading, Time now) {
+  EXA_ASSIGN(const Duration max_age, cluster_max_age(tx, stored.source));
+  const WatchRules rules = rules_of(stored.source, max_age);
+  int64_t changed = 0;
+  for (const MachineReport& report : reading.reports) {
+    EXA_ASSIGN(const auto before, load_watched(tx, report.id));
+    if (before && before->source == stored.source.name && before->report == report) continue;
+    Heard heard = hear(before, stored.source.name, report, now, rules);
+    // as old as what was seen, not as the look at what was seen
+    if (stored.source.kind == MachineSourceKind::cluster && !heard.refused)
+      heard.machine.heard_at = report.reported_at;
+    changed += heard.changed ? 1 : 0;
+    EXA_TRY(put_watched(tx, heard.machine));
+  }
+  return changed;
+}
+
+Result<void> keep_look(Transaction& tx, const std::string& source, Time now, bool succeeded,
+                       const std::string& error) {
+  EXA_TRY(tx.change(
+      "INSERT INTO machine_look VALUES ($1, $2, $3, $4) ON CONFLICT (source) DO UPDATE SET "
+      "looked_at = $2, succeeded_at = COALESCE($3, machine_look.succeeded_at), error = $4",
+      {source, now.micros, succeeded ? Value(now.micros) : Value(nullptr),
+       error.empty() ? Value(nullptr) : Value(error)}));
+  return {};
+}
+
+Result<MachineReading> nodes_of(Transaction& tx, const MachineSource& source) {
+  EXA_ASSIGN(const Cluster cluster, find_cluster(tx, source.cluster));
+  EXA_ASSIGN(const auto head, newest_snapshot(tx, cluster));
+  if (!head) {
+    return fail(Code::probe_failed, fmt::format("nothing is known about {} yet", source.cluster),
+                fmt::format("exa cluster discover {}", source.cluster));
+  }
+  EXA_ASSIGN(const Inventory inventory, load_inventory(tx, head->id));
+  MachineReading reading;
+  for (const Node& node : inventory.nodes) {
+    MachineReport report = machine_of_node(source.cluster, node, head->taken_at);
+    if (const auto checked = check_machine_id(report.id); !checked)
+      reading.unread.push_back({node.name, checked.error().message});
+    else
+      reading.reports.push_back(std::move(report));
+  }
+  return reading;
+}
+
+// Asks the source; outside of any transaction, but for a cluster's nodes, which are stored.
+Result<MachineReading> reading_of(Service& service, const MachineSource& source,
+                                  Progress& progress) {
+  switch (source.kind) {
+    case MachineSourceKind::cluster:
+      return read_value<MachineReading>(service.store(),
+                                        [&](Transaction& tx) { return nodes_of(tx, source); });
+    case MachineSourceKind::agent:
+      return fail(invalid("source", {{"/name",
+                                      fmt::format("{} is a source of agents: they report by "
+                                                  "themselves",
+                                                  source.name),
+                                      ""}}));
+    default:
+      return look_at_machines(source, service.now(), progress);
+  }
+}
+
+std::string words_of(const Error& error) {
+  std::string text = error.message;
+  for (const Problem& problem : error.problems)
+    text += fmt::format("; {} {}", problem.where, problem.message);
+  return text;
+}
+
+std::string unread_words(const std::vector<Unread>& unread) {
+  std::string text;
+  constexpr size_t kShown = 5;
+  for (size_t i = 0; i < unread.size() && i < kShown; ++i)
+    text += fmt::format("{}{}: {}", i == 0 ? "" : "; ", unread[i].what, unread[i].why);
+  if (unread.size() > kShown) text += fmt::format("; and {} more", unread.size() - kShown);
+  return text;
+}
+
+struct Looked {
+  MachineReading reading;
+  int64_t changed = 0;
+};
+Result<Looked> look(Service& service, const StoredSource& stored, Progress& progress) {
+  auto reading = reading_of(service, stored.source, progress);
+  const Time now = service.now();
+  if (stored.source.kind == MachineSourceKind::agent) return fail(std::move(reading).error());
+  if (!reading) {
+    EXA_TRY(service.store().write([&](Transaction& tx) {
+      return keep_look(tx, stored.source.name, now, false, words_of(reading.error()));
+    }));
+    return fail(std::move(reading).error());
+  }
+  Looked looked{*std::move(reading), 0};
+  EXA_TRY(service.store().write([&](Transaction& tx) -> Result<void> {
+    EXA_ASSIGN(looked.changed, keep_reading(tx, stored, looked.reading, now));
+    return keep_look(tx, stored.source.name, now, true, unread_words(looked.reading.unread));
+  }));
+  return looked;
+}
+
+}  // namespace
+
+WatchRules rules_of(const MachineSource& source, Duration max_age) {
+  WatchRules rules;
+  rules.max_age = Duration{3 * source.interval.micros};
+  if (max_age.micros > 0) rules.max_age = max_age;
+  return rules;
+}
+
+Result<std::vector<StoredSource>> load_machine_sources(Transaction& tx) {
+  EXA_ASSIGN(const auto rows,
+             tx.rows(kSources));
+  std::vector<StoredSource> sources;
+  for (const Row& row : rows) {
+    EXA_ASSIGN(StoredSource source, source_of_row(row));
+    sources.push_back(std::move(source));
+  }
+  return sources;
+}
+
+Result<std::vector<StoredMachine>> load_machines(Transaction& tx,
+                                                 const std::vector<StoredSource>& sources) {
+  EXA_ASSIGN(const auto rows, tx.rows("SELECT watched FROM machine ORDER BY id"));
+  std::vector<StoredMachine> machines;
+  machines.reserve(rows.size());
+  for (const Row& row : rows) {
+    EXA_ASSIGN(const json::value value, parse_stored(row.text(0), "a stored machine"));
+    StoredMachine stored;
+    EXA_ASSIGN(stored.watched, from_stored(watched_machine_from_json(value), "a stored machine"));
+    MachineReport report = stored.watched.report;
+    const auto source =
+        std::ranges::find(sources, stored.watched.source,
+                          [](const StoredSource& each) -> const std::string& {
+                            return each.source.name;
+                          });
+    if (source != sources.end()) add_tags(report, source->source.tags);
+    stored.machine = read_machine(report);
+    machines.push_back(std::move(stored));
+  }
+  return machines;
+}
+
+std::vector<std::string> why_not_reliable(const StoredMachine& machine,
+                                          const std::vector<StoredSource>& sources, Time now) {
+  for (const StoredSource& each : sources) {
+    if (each.source.name != machine.watched.source) continue;
+    // a snapshot's own age is judged where it is taken; 15 minutes is its default
+    const bool cluster = each.source.kind == MachineSourceKind::cluster;
+    return why_not_believed(machine.watched, now,
+                            rules_of(each.source, cluster ? minutes(15) : Duration{}));
+  }
+  return {fmt::format("its source {} is no more", machine.watched.source)};
+}
+
+Result<Answer> add_machine_source(Service& service, const Caller& caller,
+                                  const MachineSource& source) {
+  return service.mutate(caller, [&](Transaction& tx, Deed& deed) -> Result<Answer> {
+    if (!source.cluster.empty()) EXA_TRY(find_cluster(tx, source.cluster));
+    EXA_ASSIGN(const auto same,
+               tx.rows("SELECT 1 FROM machine_source WHERE name = $1", {source.name}));
+    if (!same.empty()) {
+      return fail(Code::conflict,
+                  fmt::format("there is a machine source \"{}\" already", source.name),
+                  "exa machine source list");
+    }
+    const StoredSource stored{source, service.now(), caller.principal.name, {}};
+    const json::object document = source_document(stored);
+    EXA_TRY(tx.change("INSERT INTO machine_source VALUES ($1, $2)",
+                      {source.name, to_text(document)}));
+    deed.object_kind = "machine_source";
+    deed.object_name = source.name;
+    deed.after = document;
+    Answer answer;
+    answer.status = 201;
+    answer.body = source_json(stored);
+    if (source.kind == MachineSourceKind::agent)
+      answer.notices.push_back(fmt::format(
+          "next, on each machine: exa agent --source {} --tag palette.ai=true", source.name));
+    else
+      answer.notices.push_back(
+          fmt::format("nothing was looked at yet; next: exa machine discover {}", source.name));
+    return answer;
+  });
+}
+
+Result<Answer> list_machine_sources(Service& service) {
+  return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
+    EXA_ASSIGN(const auto sources, load_machine_sources(tx));
+    json::array items;
+    for (const StoredSource& each : sources) items.emplace_back(source_json(each));
+    Answer answer;
+    answer.body = {{"items", std::move(items)}, {"next_cursor", nullptr}};
+    return answer;
+  });
+}
+
+Result<Answer> remove_machine_source(Service& service, const Caller& caller,
+                                     const std::string& name) {
+  return service.mutate(caller, [&](Transaction& tx, Deed& deed) -> Result<Answer> {
+    EXA_ASSIGN(const StoredSource stored, find_source(tx, name));
+    EXA_ASSIGN(const Picture picture, load_picture(tx));
+    int64_t forgotten = 0;
+    for (const StoredMachine& each : picture.machines) {
+      if (each.watched.source != name) continue;
+      ++forgotten;
+      const std::string held = holders_of(picture, each.machine.id, caller);
+      if (!held.empty()) {
+        return fail(Code::in_use, fmt::format("machine {} of {} is {}", each.machine.id, name, held),
+                    "exa mlplatform list");
+      }
+    }
+    EXA_TRY(tx.change("DELETE FROM machine WHERE source = $1", {name}));
+    EXA_TRY(tx.change("DELETE FROM machine_look WHERE source = $1", {name}));
+    EXA_TRY(tx.change("DELETE FROM machine_source WHERE name = $1", {name}));
+    deed.object_kind = "machine_source";
+    deed.object_name = name;
+    deed.before = source_document(stored);
+    deed.details = {{"machines", forgotten}};
+    Answer answer;
+    answer.body = {{"name", name}, {"removed", true}, {"machines", forgotten}};
+    return answer;
+  });
+}
+
+Result<Answer> list_machines(Service& service, const Caller& caller, const ListMachines& what) {
+  return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
+    EXA_ASSIGN(const Picture picture, load_picture(tx));
+    json::array items;
+    json::value next = nullptr;
+    for (const StoredMachine& each : picture.machines) {
+      if (each.machine.id <= what.after) continue;
+      if (static_cast<int64_t>(items.size()) == what.limit) {
+        next = text_or(items.back(), "id", "");
+        break;
+      }
+      items.emplace_back(machine_json(each, picture, caller, service.now()));
+    }
+    Answer answer;
+    answer.body = {{"items", std::move(items)}, {"next_cursor", std::move(next)}};
+    return answer;
+  });
+}
+
+Result<Answer> show_machine(Service& service, const Caller& caller, const std::string& id) {
+  return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
+    EXA_ASSIGN(const Picture picture, load_picture(tx));
+    EXA_ASSIGN(const StoredMachine stored, one_machine(picture, id));
+    Answer answer;
+    answer.body = machine_json(stored, picture, caller, service.now());
+    return answer;
+  });
+}
+
+Result<Answer> report_machine(Service& service, const Caller& caller, const std::string& source,
+                              const MachineReport& report) {
+  std::optional<Error> refused;
+  Answer answer;
+  const auto keep = [&](Transaction& tx) -> Result<void> {
+    EXA_ASSIGN(const StoredSource stored, find_source(tx, source));
+    if (stored.source.kind != MachineSourceKind::agent) {
+      return fail(Code::conflict,
+                  fmt::format("{} is not a source of agents but a {}", source,
+                              name(stored.source.kind)),
+                  fmt::format("exa machine discover {}", source));
+    }
+    EXA_ASSIGN(const auto before, load_watched(tx, report.id));
+    const Heard heard = hear(before, source, report, service.now(), rules_of(stored.source, {}));
+    refused = heard.refused;
+    EXA_TRY(put_watched(tx, heard.machine));
+    answer.body = {{"id", report.id},
+                   {"changed", heard.changed},
+                   {"differences", list_of(heard.machine.differences)},
+                   {"interval", format_duration(stored.source.interval)}};
+    return {};
+  };
+  EXA_TRY(caller.dry_run ? service.store().rehearse(keep) : service.store().write(keep));
+  if (refused) return fail(*std::move(refused));
+  return answer;
+}
+
+Result<Answer> accept_machine(Service& service, const Caller& caller, const std::string& id) {
+  return service.mutate(caller, [&](Transaction& tx, Deed& deed) -> Result<Answer> {
+    EXA_ASSIGN(Picture picture, load_picture(tx));
+    EXA_ASSIGN(StoredMachine stored, one_machine(picture, id));
+    deed.object_kind = "machine";
+    deed.object_name = id;
+    deed.details = {{"differences", list_of(stored.watched.differences)}};
+    EXA_ASSIGN(const WatchedMachine accepted, accept_difference(stored.watched, service.now()));
+    EXA_TRY(put_watched(tx, accepted));
+    EXA_ASSIGN(picture, load_picture(tx));
+    EXA_ASSIGN(stored, one_machine(picture, id));
+    Answer answer;
+    answer.body = machine_json(stored, picture, caller, service.now());
+    return answer;
+  });
+}
+
+Result<Answer> forget_machine(Service& service, const Caller& caller, const std::string& id) {
+  return service.mutate(caller, [&](Transaction& tx, Deed& deed) -> Result<Answer> {
+    EXA_ASSIGN(const Picture picture, load_picture(tx));
+    EXA_ASSIGN(const StoredMachine stored, one_machine(picture, id));
+    if (const std::string held = holders_of(picture, id, caller); !held.empty())
+      return fail(Code::in_use, fmt::format("machine {} is {}", id, held), "exa mlplatform list");
+    EXA_TRY(tx.change("DELETE FROM machine WHERE id = $1", {id}));
+    deed.object_kind = "machine";
+    deed.object_name = id;
+    deed.details = {{"source", stored.watched.source}};
+    Answer answer;
+    answer.body = {{"id", id}, {"forgotten", true}};
+    return answer;
+  });
+}
+
+Result<Answer> look_at_source(Service& service, const Caller& caller, const std::string& name) {
+  EXA_ASSIGN(const StoredSource stored,
+             read_value<StoredSource>(service.store(),
+                                      [&](Transaction& tx) { return find_source(tx, name); }));
+  EXA_ASSIGN(const Looked looked, look(service, stored, *caller.progress));
+  Answer answer;
+  json::array unread;
+  for (const Unread& each : looked.reading.unread)
+    unread.emplace_back(json::object{{"what", each.what}, {"why", each.why}});
+  answer.body = {{"name", name},
+                 {"machines", looked.reading.reports.size()},
+                 {"changed", looked.changed},
+                 {"unread", std::move(unread)}};
+  return answer;
+}
+
+Result<int64_t> look_at_due_sources(Service& service, Progress& progress) {
+  EXA_ASSIGN(const auto sources,
+             read_value<std::vector<StoredSource>>(service.store(), load_machine_sources));
+  int64_t failed = 0;
+  for (const StoredSource& each : sources) {
+    if (each.source.kind == MachineSourceKind::agent) continue;
+    // a tenth early rather than a whole round late
+    const Duration due{each.source.interval.micros * 9 / 10};
+    if (each.look && service.now() - each.look->looked_at < due) continue;
+    failed += look(service, each, progress) ? 0 : 1;
+    if (progress.cancelled()) break;
+  }
+  return failed;
+}
+
+}  // namespace exa
