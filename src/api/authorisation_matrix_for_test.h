@@ -93,7 +93,7 @@ inline const std::map<std::string, json::object>& matrix_arguments() {
       {"pipeline.run", {{"cluster", "hpc"}, {"folder", "/tmp/exa"}, {"project", "P"}}},
       {"pipeline.distributed_launch",
        {{"model", "llama"}, {"cluster", "hpc"}, {"folder", "/tmp/exa"}, {"project", "P"}}},
-      {"launch.apply", {{"plan", "PLAN"}}},
+      {"manifest.apply", {{"plan", "PLAN"}}},
       {"serving.deploy",
        {{"name", "new"},
         {"cluster", "hpc"},

@@ -236,7 +236,7 @@ std::vector<Asked> good_requests() {
         {"folder", "FOLDER"},
         {"command", json::array{"true"}},
         {"dry_run", true}}},
-      {"launch.apply", {{"plan", "PLAN"}}},
+      {"manifest.apply", {{"plan", "PLAN"}}},
       {"serving.deploy",
        {{"name", "api"}, {"folder", "FOLDER"}, {"command", json::array{"sleep", "60"}}}},
       {"serving.show", {{"name", "api"}}},

@@ -25,6 +25,8 @@ Result<Variables> environment_arg(const Call& call);
 json::object shape_args_of(const Call& call);  // the fields that were given
 // The reply; of a dry run with an id under which `exa apply --plan` does it.
 Result<Reply> reply_with_plan(Service& service, const Call& call, Result<Answer> answer);
+// Does what a plan said, or nothing (`exa apply --plan`).
+Result<Reply> apply_plan(Service& service, const Call& call);
 // Of arguments that need no store to be wrong.
 std::vector<Problem> check_launch(const json::object& args);
 

@@ -1,13 +1,12 @@
-// `exa apply --plan ID`: does what a dry run said, or nothing.
+// Plans of launches: what a dry run said would be done, kept to be done.
 #include <fmt/format.h>
 
 #include "api/launch_params.h"
 #include "service/launch_plans.h"
 
 namespace exa {
-namespace {
 
-Result<Reply> apply(Service& service, const Call& call) {
+Result<Reply> apply_plan(Service& service, const Call& call) {
   EXA_ASSIGN(const LaunchPlan plan, find_plan(service, call.caller, call.text("plan")));
   const Route* route = find_route(plan.route);
   if (route == nullptr)
@@ -22,8 +21,6 @@ Result<Reply> apply(Service& service, const Call& call) {
   return route->handler(service, planned);
 }
 
-}  // namespace
-
 Result<Reply> reply_with_plan(Service& service, const Call& call, Result<Answer> answer) {
   if (!answer || !call.caller.dry_run) return reply_of(std::move(answer));
   json::value& plan = answer->body["plan"];
@@ -36,33 +33,6 @@ Result<Reply> reply_with_plan(Service& service, const Call& call, Result<Answer>
                 std::move(args), what_it_rests_on(answer->body)});
   plan.get_object()["id"] = id.empty() ? json::value(nullptr) : json::value(id);
   return reply_of(std::move(answer));
-}
-
-std::vector<Route> plan_routes() {
-  return {{.id = "launch.apply",
-           .method = Method::post,
-           .path = "/api/v1/plans/{plan}",
-           .command = "apply",
-           .tier = Tier::mutating,
-           .action = "launch:write",
-           .project_from = kOfObject,
-           .summary = "Do what a dry run of a launch said it would do",
-           .detail =
-               "Refused when anything that the plan rests on has changed since: the profile, "
-               "the cluster's snapshot, the pool, its price, the command, the files that it shows. "
-               "Programs and data that a command names are not looked into.",
-           .params = {{.name = "plan",
-                       .in = In::path,
-                       .flag = "--plan",
-                       .help = "id that --dry-run printed",
-                       .required = true},
-                      dry_run_param()},
-           .handler = apply,
-           .reply = "Launch",
-           .is_long = true,
-           .creates = true,
-           .fails_with = {Code::stale, Code::inapplicable},
-           .examples = {"exa apply --plan 0jv5q2"}}};
 }
 
 }  // namespace exa

@@ -71,7 +71,7 @@ std::vector<Example> mutations() {
       {"workbench.open", {{"name", "bench"}}},
       {"pipeline.run", {{"name", "new"}, {"folder", "FOLDER"}, {"command", json::array{"true"}}}},
       {"pipeline.distributed_launch", {{"model", "llama"}, {"name", "new"}, {"folder", "FOLDER"}}},
-      {"launch.apply", {{"plan", "PLAN"}}},
+      {"manifest.apply", {{"plan", "PLAN"}}},
       {"serving.deploy", {{"name", "new"}, {"folder", "FOLDER"}, {"command", json::array{"true"}}}},
       {"serving.scale", {{"name", "served"}, {"replicas", 1}}},
       {"serving.delete", {{"name", "served"}}},
@@ -82,7 +82,7 @@ std::vector<Example> mutations() {
 
 // What has an effect outside of the store: an entry for the intent, and one for what came of it.
 bool is_launch(std::string_view route) {
-  return route == "launch.apply" || route.starts_with("serving.") ||
+  return route == "manifest.apply" || route.starts_with("serving.") ||
          route.starts_with("workbench.") || route.starts_with("pipeline.");
 }
 
@@ -151,7 +151,7 @@ TEST(RouteTable, EveryMutationIsOneAuditEntryThatNamesIt) {
     const json::value entry =
         exa.ask("audit.list", {{"limit", entries}}).at("items").at(entries - 1);
     // a plan is done as the command that it is of
-    const bool of_plan = example.route == "launch.apply";
+    const bool of_plan = example.route == "manifest.apply";
     EXPECT_EQ(std::string_view(entry.at("action").as_string()),
               of_plan ? std::string_view("pipeline.run") : std::string_view(example.route));
     EXPECT_EQ(entry.at("outcome"), "done");

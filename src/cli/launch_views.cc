@@ -209,7 +209,7 @@ std::vector<View> launch_views() {
   for (const std::string_view route :
        {"workbench.create", "workbench.show", "workbench.start", "workbench.stop",
         "workbench.resize", "workbench.delete", "pipeline.run", "pipeline.distributed_launch",
-        "pipeline.show", "pipeline.wait", "pipeline.cancel", "pipeline.delete", "launch.apply",
+        "pipeline.show", "pipeline.wait", "pipeline.cancel", "pipeline.delete", "manifest.apply",
         "serving.deploy", "serving.show", "serving.scale", "serving.delete"})
     views.push_back(launch_view(route));
   return views;

@@ -83,8 +83,8 @@ std::optional<std::vector<GpuReport>> gpus_of(const Node& node) {
   for (const CardSet& cards : node.cards) {
     if (cards.family == Family::cpu) continue;
     if (!cards.physical) return std::nullopt;
-    gpus.push_back({cards.model.empty() ? cards.reported : cards.model, *cards.physical,
-                    cards.memory_bytes});
+    gpus.push_back(
+        {cards.model.empty() ? cards.reported : cards.model, *cards.physical, cards.memory_bytes});
   }
   if (gpus.empty() && !node.devices_unread.empty()) return std::nullopt;
   return gpus;
@@ -131,13 +131,11 @@ Result<MachineReading> read_machine_inventory(std::string_view text, std::string
   limits.each = inventory_limits();
   limits.max_documents = 10'000;
   EXA_ASSIGN(const auto documents, parse_yaml(text, what, limits));
-  for (const YamlDocument& document : documents)
-    read_document(document.value, what, now, reading);
+  for (const YamlDocument& document : documents) read_document(document.value, what, now, reading);
   return reading;
 }
 
-Result<MachineReading> read_machine_files(const std::string& path, Transport& transport,
-                                          Time now) {
+Result<MachineReading> read_machine_files(const std::string& path, Transport& transport, Time now) {
   const auto names = transport.list_folder(path);
   if (!names) {
     EXA_ASSIGN(const std::string text, transport.read_file(path));
@@ -160,8 +158,7 @@ Result<MachineReading> read_machine_files(const std::string& path, Transport& tr
   return all;
 }
 
-Result<MachineReading> look_at_machines(const MachineSource& source, Time now,
-                                        Progress& progress) {
+Result<MachineReading> look_at_machines(const MachineSource& source, Time now, Progress& progress) {
   const auto files = local_transport(source.interval, [&] { return progress.cancelled(); });
   if (source.kind == MachineSourceKind::http) return fetch(source, *files, now, progress);
   return read_machine_files(source.path, *files, now);
@@ -196,11 +193,12 @@ void add_tags(MachineReport& report, const Tags& tags) {
 
 json::object to_json(const MachineSource& source) {
   json::object out{{"name", source.name}, {"kind", name(source.kind)}};
-  const std::pair<std::string_view, const std::string*> texts[] = {{"path", &source.path},
-                                                                   {"url", &source.url},
-                                                                   {"token_file", &source.token_file},
-                                                                   {"ca_file", &source.ca_file},
-                                                                   {"cluster", &source.cluster}};
+  const std::pair<std::string_view, const std::string*> texts[] = {
+      {"path", &source.path},
+      {"url", &source.url},
+      {"token_file", &source.token_file},
+      {"ca_file", &source.ca_file},
+      {"cluster", &source.cluster}};
   for (const auto& [key, value] : texts)
     if (!value->empty()) out[key] = *value;
   json::object tags;

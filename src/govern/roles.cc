@@ -23,6 +23,12 @@ constexpr auto kRules = std::to_array<ActionRule>({
     {"pool:read", kPlatform, anyone},
     {"pool:write", kPlatform, platform_admin},
     {"engine:write", kPlatform, platform_admin},
+    {"machine:read", kPlatform, anyone},
+    {"machine:write", kPlatform, platform_admin},
+    {"provisioner:read", kPlatform, platform_admin},  // folders of the machine of exa
+    {"provisioner:write", kPlatform, platform_admin},
+    {"machine:report", kPlatform, platform_admin},  // agents have it as a verb
+    {"manifest:explain", kPlatform, anyone},
     {"burst_policy:read", kPlatform, anyone},
     {"burst_policy:write", kPlatform, platform_admin},
     {"simulation:run", kPlatform, anyone},
@@ -59,6 +65,11 @@ constexpr auto kRules = std::to_array<ActionRule>({
     {"burst:write", kProject, member},
     {"launch:read", kProject, viewer},
     {"launch:write", kProject, member},
+    {"manifest:read", kProject, viewer},
+    {"manifest:write", kProject, member},        // what its kind asks for comes on top
+    {"compute_profile:write", kProject, admin},  // all kinds but ML platforms
+    {"mlplatform:read", kProject, viewer},
+    {"mlplatform:write", kProject, member},
     {"usage:read", kProject, viewer},
     {"project_member:read", kProject, viewer},
     {"project_member:write", kProject, admin},

@@ -30,10 +30,9 @@ json::object source_document(const StoredSource& stored) {
 Result<StoredSource> source_of_row(const Row& row) {
   EXA_ASSIGN(const json::object spec, parse_stored_object(row.text(0), "a stored machine source"));
   StoredSource stored;
-  EXA_ASSIGN(stored.source,
-             from_stored(machine_source_from_json(spec), "a stored machine source"));
-  EXA_ASSIGN(stored.created_at,
-             from_stored(parse_rfc3339(text_or(spec, "created_at", "")), "a stored machine source"));
+  EXA_ASSIGN(stored.source, from_stored(machine_source_from_json(spec), "a stored machine source"));
+  EXA_ASSIGN(stored.created_at, from_stored(parse_rfc3339(text_or(spec, "created_at", "")),
+                                            "a stored machine source"));
   stored.created_by = text_or(spec, "created_by", "");
   stored.machines = row.integer(4);
   if (row.is_null(1)) return stored;
@@ -82,11 +81,10 @@ Result<std::optional<WatchedMachine>> load_watched(Transaction& tx, const std::s
 }
 
 Result<void> put_watched(Transaction& tx, const WatchedMachine& watched) {
-  EXA_TRY(
-      tx.change("INSERT INTO machine VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO UPDATE SET source "
-                "= $2, heard_at = $3, watched = $4",
-                {watched.report.id, watched.source, watched.heard_at.micros,
-                 to_text(to_json(watched))}));
+  EXA_TRY(tx.change(
+      "INSERT INTO machine VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO UPDATE SET source "
+      "= $2, heard_at = $3, watched = $4",
+      {watched.report.id, watched.source, watched.heard_at.micros, to_text(to_json(watched))}));
   return {};
 }
 
@@ -270,8 +268,7 @@ WatchRules rules_of(const MachineSource& source, Duration max_age) {
 }
 
 Result<std::vector<StoredSource>> load_machine_sources(Transaction& tx) {
-  EXA_ASSIGN(const auto rows,
-             tx.rows(kSources));
+  EXA_ASSIGN(const auto rows, tx.rows(kSources));
   std::vector<StoredSource> sources;
   for (const Row& row : rows) {
     EXA_ASSIGN(StoredSource source, source_of_row(row));
@@ -290,11 +287,9 @@ Result<std::vector<StoredMachine>> load_machines(Transaction& tx,
     StoredMachine stored;
     EXA_ASSIGN(stored.watched, from_stored(watched_machine_from_json(value), "a stored machine"));
     MachineReport report = stored.watched.report;
-    const auto source =
-        std::ranges::find(sources, stored.watched.source,
-                          [](const StoredSource& each) -> const std::string& {
-                            return each.source.name;
-                          });
+    const auto source = std::ranges::find(
+        sources, stored.watched.source,
+        [](const StoredSource& each) -> const std::string& { return each.source.name; });
     if (source != sources.end()) add_tags(report, source->source.tags);
     stored.machine = read_machine(report);
     machines.push_back(std::move(stored));
@@ -327,8 +322,8 @@ Result<Answer> add_machine_source(Service& service, const Caller& caller,
     }
     const StoredSource stored{source, service.now(), caller.principal.name, {}};
     const json::object document = source_document(stored);
-    EXA_TRY(tx.change("INSERT INTO machine_source VALUES ($1, $2)",
-                      {source.name, to_text(document)}));
+    EXA_TRY(
+        tx.change("INSERT INTO machine_source VALUES ($1, $2)", {source.name, to_text(document)}));
     deed.object_kind = "machine_source";
     deed.object_name = source.name;
     deed.after = document;
@@ -367,7 +362,8 @@ Result<Answer> remove_machine_source(Service& service, const Caller& caller,
       ++forgotten;
       const std::string held = holders_of(picture, each.machine.id, caller);
       if (!held.empty()) {
-        return fail(Code::in_use, fmt::format("machine {} of {} is {}", each.machine.id, name, held),
+        return fail(Code::in_use,
+                    fmt::format("machine {} of {} is {}", each.machine.id, name, held),
                     "exa mlplatform list");
       }
     }
@@ -420,10 +416,10 @@ Result<Answer> report_machine(Service& service, const Caller& caller, const std:
   const auto keep = [&](Transaction& tx) -> Result<void> {
     EXA_ASSIGN(const StoredSource stored, find_source(tx, source));
     if (stored.source.kind != MachineSourceKind::agent) {
-      return fail(Code::conflict,
-                  fmt::format("{} is not a source of agents but a {}", source,
-                              name(stored.source.kind)),
-                  fmt::format("exa machine discover {}", source));
+      return fail(
+          Code::conflict,
+          fmt::format("{} is not a source of agents but a {}", source, name(stored.source.kind)),
+          fmt::format("exa machine discover {}", source));
     }
     EXA_ASSIGN(const auto before, load_watched(tx, report.id));
     const Heard heard = hear(before, source, report, service.now(), rules_of(stored.source, {}));

@@ -1,6 +1,6 @@
 // Machines that may become nodes of ML platforms, and the sources that report them. Requirement
-// "Discovery"; semantics §6. What is believed of a machine is in compute/machine_watch.h; here it is
-// kept.
+// "Discovery"; semantics §6. What is believed of a machine is in compute/machine_watch.h; here it
+// is kept.
 //
 // Reports are observations: they are stored and not audited. What people decide (sources, accepting
 // changed hardware, forgetting a machine) is.

@@ -219,13 +219,12 @@ Result<MlPlatform> find_platform(Transaction& tx, const std::string& project,
     EXA_ASSIGN(const MlPlatform other, platform_of_row(row));
     names.push_back(other.name);
   }
-  return fail(Error{Code::not_found,
-                    fmt::format("there is no ML platform \"{}\" in project {}", printable(name),
-                                project),
-                    {},
-                    names.empty() ? "exa mlplatform create NAME --gpus \"8 H100\""
-                                  : "exa mlplatform list",
-                    close_matches(name, names)});
+  return fail(
+      Error{Code::not_found,
+            fmt::format("there is no ML platform \"{}\" in project {}", printable(name), project),
+            {},
+            names.empty() ? "exa mlplatform create NAME --gpus \"8 H100\"" : "exa mlplatform list",
+            close_matches(name, names)});
 }
 
 Result<void> put_platform(Transaction& tx, const MlPlatform& platform) {

@@ -16,8 +16,8 @@ enum class PlatformState {
   reserved,      // its machines are its own; nothing was built yet
   provisioning,  // a driver works on it
   ready,
-  failed,        // the driver ended badly; it may be run again
-  deleting,      // a driver takes it down
+  failed,    // the driver ended badly; it may be run again
+  deleting,  // a driver takes it down
 };
 std::string_view name(PlatformState state);
 std::optional<PlatformState> find_platform_state(std::string_view name);
@@ -42,11 +42,11 @@ struct MlPlatform {
   std::string project;
   std::string name;
   std::string id;
-  int64_t generation = 1;  // rises when its machines or its definition change
+  int64_t generation = 1;        // rises when its machines or its definition change
   int64_t built_generation = 0;  // that the driver last built; 0: none
   AllocationMode mode = AllocationMode::dedicated;
   std::string compute_profile;
-  json::object profile;           // document of the compute profile, overridden, as it was chosen by
+  json::object profile;  // document of the compute profile, overridden, as it was chosen by
   std::string workload_profile;
   std::vector<std::pair<GpuFamily, int64_t>> gpus;  // asked for
   int64_t minimum_workers = 0;
