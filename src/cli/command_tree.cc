@@ -450,7 +450,13 @@ Descent descend(CommandTable commands, std::span<const std::string> words) {
 }
 
 Result<Invocation> read_words(CommandTable commands, std::span<const std::string> words) {
-  const Descent descent = descend(commands, words);
+  Descent descent = descend(commands, words);
+  // as kubectl has it, wherever a command takes a file
+  if (descent.route != nullptr && std::ranges::find(descent.route->params, "--file",
+                                                    &Param::flag) != descent.route->params.end()) {
+    for (auto word = descent.rest.begin(); word != descent.rest.end() && *word != "--"; ++word)
+      if (*word == "-f") *word = "--file";
+  }
   return Line(descent).read(commands);
 }
 

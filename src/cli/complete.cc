@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "compute/palette_manifest.h"
 
 namespace exa {
 namespace {
@@ -85,7 +86,10 @@ constexpr Source kSources[] = {{"profile", "hardware_profile.list"},
                                {"cluster", "cluster.list"},
                                {"project", "project.list"},
                                {"pool", "pool.list"},
-                               {"engine", "engine.list"}};
+                               {"engine", "engine.list"},
+                               {"machine", "machine.list"},
+                               {"machine-source", "machine_source.list"},
+                               {"mlplatform", "ml_platform.list"}};
 
 class Completion {
  public:
@@ -239,12 +243,27 @@ class Completion {
     }
     if (param.completes == "version") return history_of(profile_, true, false);
     if (param.completes == "label") return history_of(profile_, false, true);
+    if (param.completes == "manifest-kind") {
+      std::vector<std::string> kinds;
+      for (const PaletteKindInfo& kind : palette_kinds()) kinds.emplace_back(kind.word);
+      return kinds;
+    }
+    if (param.completes == "manifest") return manifests_of_kind();
     if (param.completes == "error") {
       std::vector<std::string> codes;
       for (const CodeInfo& code : all_codes()) codes.emplace_back(code.name);
       return codes;
     }
     return live_names(param.completes);
+  }
+
+  // Of the kind that was named before.
+  std::vector<std::string> manifests_of_kind() {
+    std::vector<std::string> names;
+    for (const json::value& item : items_of("manifest.get", {{"kind", profile_}}))
+      if (const json::value* metadata = find(item, "metadata"))
+        names.emplace_back(text_or(*metadata, "name", ""));
+    return names;
   }
 
   // Versions that are not deleted, and labels, of one profile.
@@ -270,7 +289,7 @@ class Completion {
     if (source == std::end(kSources)) return {};
     std::vector<std::string> names;
     for (const json::value& item : items_of(source->route, {})) {
-      names.emplace_back(text_or(item, "name", ""));
+      names.emplace_back(text_or(item, "name", text_or(item, "id", "")));
     }
     return names;
   }

@@ -38,6 +38,8 @@ bool is_plan(const json::value& body) {
   return plan != nullptr && plan->is_object();
 }
 
+}  // namespace
+
 // "training/llama-1 running on hpc (slurm), job 42 on n1, n2"
 std::string launch_headline(const json::value& body) {
   if (is_plan(body) && text_or(body, "state", "") == "submitting") {
@@ -55,6 +57,8 @@ std::string launch_headline(const json::value& body) {
   if (!reason.empty()) line += fmt::format(": {}", reason);
   return line;
 }
+
+namespace {
 
 // "profile  train-2gpu@4, gpu_count given over it"
 std::string profile_line(const json::value& body) {
@@ -114,6 +118,8 @@ void append_plan(const json::value& plan, bool on_cluster, std::vector<std::stri
   }
 }
 
+}  // namespace
+
 std::vector<std::string> launch_below(const json::value& body) {
   std::vector<std::string> lines = {profile_line(body), shape_line(body), resolution_line(body)};
   lines.push_back(fmt::format("command    {}", text_or(body, "command", "")));
@@ -147,6 +153,8 @@ std::vector<std::string> logs_below(const json::value& body) {
   for (const std::string_view line : split(text.substr(first + 1), '\n')) lines.emplace_back(line);
   return lines;
 }
+
+namespace {
 
 // The files, one after the other, and the command that takes them above each.
 std::string services_headline(const json::value& body) {
@@ -209,8 +217,8 @@ std::vector<View> launch_views() {
   for (const std::string_view route :
        {"workbench.create", "workbench.show", "workbench.start", "workbench.stop",
         "workbench.resize", "workbench.delete", "pipeline.run", "pipeline.distributed_launch",
-        "pipeline.show", "pipeline.wait", "pipeline.cancel", "pipeline.delete", "manifest.apply",
-        "serving.deploy", "serving.show", "serving.scale", "serving.delete"})
+        "pipeline.show", "pipeline.wait", "pipeline.cancel", "pipeline.delete", "serving.deploy",
+        "serving.show", "serving.scale", "serving.delete"})
     views.push_back(launch_view(route));
   return views;
 }

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "base/yaml.h"
 #include "cli/admin.h"
+#include "cli/agent.h"
 #include "cli/complete.h"
 #include "cli/doctor.h"
 #include "cli/errors.h"
@@ -134,7 +135,8 @@ constexpr LocalCommand kAnswers[] = {{"local.completion", completion},
                                      {"local.doctor", doctor},
                                      {"local.login", login},
                                      {"local.logout", logout},
-                                     {"local.watch", watch}};
+                                     {"local.watch", watch},
+                                     {"local.agent", agent}};
 
 std::vector<Route> rows() {
   return {
@@ -179,6 +181,7 @@ std::vector<Route> rows() {
       login_row(),
       logout_row(),
       watch_row(),
+      agent_row(),
       {.id = kOperationWait,
        .command = "operation wait",
        .summary = "Wait for a piece of long work, and print what its command would have printed",

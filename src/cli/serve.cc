@@ -9,6 +9,7 @@
 #include "base/private_folder.h"
 #include "cli/connect.h"
 #include "cli/serve_settings.h"
+#include "server/compute_loop.h"
 #include "server/discovery_loop.h"
 #include "server/door.h"
 #include "server/launch_loop.h"
@@ -122,6 +123,7 @@ Result<LocalText> serve(const LocalCall& call) {
   WatchHub watch(exa.service);
   DiscoveryLoop discovery(exa.service, *log);
   LaunchLoop launches(exa.service, *log);
+  ComputeLoop computes(exa.service, *log, settings.reconcile);
   HttpClient to_webhook;
   std::optional<Webhook> webhook;
   if (settings.webhook) {
@@ -151,6 +153,7 @@ Result<LocalText> serve(const LocalCall& call) {
   watch.start(threw("watch"));
   discovery.start(threw("discovery"));
   launches.start(threw("launches"));
+  computes.start(threw("computes"));
   if (webhook) webhook->start(threw("webhook"));
   const std::string where = server.address().empty()
                                 ? socket_in(settings.home.folder).string()
@@ -171,6 +174,7 @@ Result<LocalText> serve(const LocalCall& call) {
   application.drain();
   watch.stop();  // streams would never end by themselves
   launches.stop();
+  computes.stop();
   discovery.stop();  // it must not begin to ask clusters now
   operations.stop();
   server.stop();

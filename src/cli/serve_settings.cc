@@ -102,6 +102,11 @@ Route serve_row() {
                   .flag = "--drain",
                   .help = "how long requests may take to end when it is told to stop",
                   .fallback = "30s"},
+                 {.name = "reconcile",
+                  .kind = Kind::duration,
+                  .flag = "--reconcile",
+                  .help = "how often machines and Computes are looked at",
+                  .fallback = "30s"},
                  {.name = "public_url",
                   .flag = "--public-url",
                   .help = "https://HOST as browsers know this server"},
@@ -148,6 +153,9 @@ Result<ServeSettings> serve_settings(const LocalCall& call) {
   settings.access_log = value_of(call, "access_log");
   EXA_ASSIGN(settings.threads, parse_count(value_of(call, "threads"), "--threads"));
   EXA_ASSIGN(settings.drain, parse_duration(value_of(call, "drain")));
+  EXA_ASSIGN(settings.reconcile, parse_duration(value_of(call, "reconcile")));
+  if (settings.reconcile < seconds(1))
+    return fail(Code::usage, "--reconcile is at least 1s", "exa serve --help");
   EXA_ASSIGN(settings.webhook, webhook_of(call));
   EXA_ASSIGN(settings.oidc, oidc_settings_of(call));
   settings.public_url = value_of(call, "public_url");

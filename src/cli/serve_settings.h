@@ -18,6 +18,7 @@ struct ServeSettings {
   std::string access_log;
   int64_t threads = 0;
   Duration drain = seconds(30);
+  Duration reconcile = seconds(30);  // how often the Compute controller looks
   std::optional<WebhookTarget> webhook;
   std::optional<OidcSettings> oidc;
   std::string public_url;

@@ -14,5 +14,13 @@ inline ViewColumn sentence(std::string_view header, std::string_view pointer,
 std::vector<View> placement_views();
 std::vector<View> server_views();
 std::vector<View> launch_views();
+std::vector<View> compute_views();
+
+// "training/llama-1 running on hpc …" of a reply that is a launch.
+std::string launch_headline(const json::value& body);
+std::vector<std::string> launch_below(const json::value& body);
+// A text, its lines each by itself.
+std::string logs_headline(const json::value& body);
+std::vector<std::string> logs_below(const json::value& body);
 
 }  // namespace exa

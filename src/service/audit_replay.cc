@@ -29,6 +29,10 @@ constexpr DocumentTable kDocuments[] = {
     {"project_limits", "project_limits", "name"},
     {"profile_share", "profile_share", "name"},
     {"launch", "launch", "id"},
+    {"manifest", "manifest", "id"},
+    {"machine_source", "machine_source", "name"},
+    {"ml_platform", "ml_platform", "id"},
+    {"provisioner", "provisioner", "name"},
 };
 
 std::string detail(const AuditEntry& entry, std::string_view key) {
@@ -114,6 +118,15 @@ void replay_cluster(ReplayedState& state, const AuditEntry& entry) {
   }
 }
 
+// Projects that came to be with their manifest.
+void replay_made_projects(ReplayedState& state, const AuditEntry& entry) {
+  const json::value* made = entry.details.if_contains("projects");
+  if (made == nullptr || !made->is_array()) return;
+  for (const json::value& one : made->get_array())
+    state.projects[std::string(text_or(one, "name", ""))] = {entry.actor_name,
+                                                             std::string(text_or(one, "at", ""))};
+}
+
 void replay_documents(ReplayedState& state, const AuditEntry& entry) {
   if (std::ranges::find(kDocuments, entry.object_kind, &DocumentTable::kind) !=
       std::end(kDocuments))
@@ -177,6 +190,10 @@ std::span<const DocumentColumn> document_columns() {
       {"launch", "project", "spec/project"},
       {"launch", "kind", "spec/kind"},
       {"launch", "created_at", "created_at"},
+      {"manifest", "project", "project"},
+      {"manifest", "kind", "kind"},
+      {"manifest", "name", "name"},
+      {"ml_platform", "project", "project"},
   };
   return kColumns;
 }
@@ -188,6 +205,7 @@ std::span<const DocumentTable> document_tables() {
 void replay(ReplayedState& state, const AuditEntry& entry) {
   if (entry.outcome != "done") return;
   replay_documents(state, entry);
+  replay_made_projects(state, entry);
   if (entry.object_kind == "hardware_profile") {
     const auto* row = std::ranges::find(kProfileActions, entry.action, &ProfileAction::action);
     if (row != std::end(kProfileActions))

@@ -20,7 +20,8 @@ constexpr size_t kMostSentences = 20;
 // vouches for: what was tried, what was worked out from the rest, what another system was told, how
 // far long work came. They must be there all the same.
 constexpr std::string_view kUnvouchedTables[] = {"probe",        "resolution", "idempotency",
-                                                 "webhook_told", "operation",  "launch_plan"};
+                                                 "webhook_told", "operation",  "launch_plan",
+                                                 "machine_look", "machine",    "compute_status"};
 
 Result<ReplayedState> replayed_log(Transaction& tx) {
   EXA_ASSIGN(const auto rows, tx.rows("SELECT leaf FROM audit_entry ORDER BY idx"));
