@@ -140,6 +140,26 @@ std::vector<std::string> applied_below(const json::value& body) {
   return is_list(body) ? std::vector<std::string>() : launch_below(body);
 }
 
+// "computeprofile/edge /spec/minWorkerNodes: 2 is kept, 3 in the file", a line each.
+std::string differences_headline(const json::value& body) {
+  std::string text;
+  const json::value* items = find(body, "items");
+  if (items == nullptr || !items->is_array()) return text;
+  for (const json::value& item : items->get_array()) {
+    const json::value* differences = find(item, "differences");
+    if (differences == nullptr || !differences->is_array()) continue;
+    for (const json::value& each : differences->get_array()) {
+      const json::value* before = find(each, "before");
+      const json::value* after = find(each, "after");
+      text += fmt::format("{}{}/{} {}: {} is kept, {} in the file", text.empty() ? "" : "\n",
+                          text_or(item, "kind", ""), text_or(item, "name", ""),
+                          text_or(each, "field", ""), before == nullptr ? "" : to_text(*before),
+                          after == nullptr ? "" : to_text(*after));
+    }
+  }
+  return text;
+}
+
 std::string machine_reasons(const json::value& body) {
   const std::string reasons = joined_texts(body, "reasons");
   const std::string held = joined_texts(body, "held");
@@ -175,11 +195,8 @@ std::vector<View> manifest_views() {
            .below = applied_below,
            .tables = {{"", "/items", applied}}},
           {.route = "manifest.diff",
-           .tables =
-               {{"", "/items", applied},
-                {"",
-                 "/items/0/differences",
-                 {{"FIELD", "/field"}, sentence("KEPT", "/before"), sentence("FILE", "/after")}}}},
+           .headline = differences_headline,
+           .tables = {{"", "/items", applied}}},
           {.route = "manifest.get",
            .headline = manifest_headline,
            .below = conditions_below,

@@ -54,6 +54,8 @@ ComputeStatus compute_status(std::span<const SeenMachine> machines);
 // Keys as in the document: availableControlPlaneCompute, availableWorkerCompute (architecture,
 // available, cpuCount, family, gpuCount, instances, machines, resourceGroups), unofferedMachines.
 json::object to_json(const ComputeStatus& status);
+// What to_json wrote, whatever else stands beside it.
+Result<ComputeStatus> compute_status_from_json(const json::value& status);
 // The document's block, "Status:" and what is below it, word for word; what is not offered follows
 // under "Unoffered Machines:".
 std::string describe(const ComputeStatus& status);
