@@ -143,7 +143,7 @@ json::object machine() {
                  {"notes", list(text())},
                  {"source", text()},
                  {"healthy", yes_no()},
-                 {"heard_at", time()},
+                 {"heard_at", maybe(time())},
                  {"offered", yes_no()},
                  {"reasons", list(text())},
                  {"held", list(text())},

@@ -81,10 +81,11 @@ Result<std::optional<WatchedMachine>> load_watched(Transaction& tx, const std::s
 }
 
 Result<void> put_watched(Transaction& tx, const WatchedMachine& watched) {
-  EXA_TRY(tx.change(
-      "INSERT INTO machine VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO UPDATE SET source "
-      "= $2, heard_at = $3, watched = $4",
-      {watched.report.id, watched.source, watched.heard_at.micros, to_text(to_json(watched))}));
+  EXA_TRY(
+      tx.change("INSERT INTO machine VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO UPDATE SET source "
+                "= $2, heard_at = $3, watched = $4",
+                {watched.report.id, watched.source, watched.heard_at.value_or(Time{}).micros,
+                 to_text(to_json(watched))}));
   return {};
 }
 
@@ -135,7 +136,7 @@ json::object machine_json(const StoredMachine& stored, const Picture& picture, c
     for (const MachineHold& hold : at->second) held.emplace_back(held_words(hold, caller));
   out["source"] = stored.watched.source;
   out["healthy"] = stored.watched.report.healthy;
-  out["heard_at"] = format_rfc3339(stored.watched.heard_at);
+  out["heard_at"] = time_or_null(stored.watched.heard_at);
   out["offered"] = reasons.empty() && held.empty();
   out["reasons"] = list_of(reasons);
   out["held"] = std::move(held);
@@ -443,7 +444,7 @@ Result<Answer> accept_machine(Service& service, const Caller& caller, const std:
     deed.object_kind = "machine";
     deed.object_name = id;
     deed.details = {{"differences", list_of(stored.watched.differences)}};
-    EXA_ASSIGN(const WatchedMachine accepted, accept_difference(stored.watched, service.now()));
+    EXA_ASSIGN(const WatchedMachine accepted, accept_difference(stored.watched));
     EXA_TRY(put_watched(tx, accepted));
     EXA_ASSIGN(picture, load_picture(tx));
     EXA_ASSIGN(stored, one_machine(picture, id));

@@ -66,7 +66,9 @@ Result<void> check_references(Transaction& tx, const std::string& project,
     if (found.error().code != Code::not_found) return fail(found.error());
     problems.push_back({std::string(reference.where),
                         fmt::format("{}; a file may hold both", found.error().message),
-                        suggestion(reference.name, found.error().alternatives)});
+                        found.error().alternatives.empty()
+                            ? std::string()
+                            : fmt::format("did you mean {}?", found.error().alternatives[0])});
   }
   if (problems.empty()) return {};
   return fail(

@@ -424,7 +424,7 @@ Result<Answer> explain_manifest(const std::string& path) {
     known.push_back(each.path);
     if (!field.empty() && each.path != field && !each.path.starts_with(field + ".")) continue;
     fields.emplace_back(json::object{{"path", each.path},
-                                     {"type", each.type},
+                                     {"type", name(each.type)},
                                      {"required", each.required},
                                      {"help", each.help}});
   }

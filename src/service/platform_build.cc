@@ -82,7 +82,8 @@ Result<Job> job_for(Service& service, const Caller& caller, const std::string& p
                 {"name", name},
                 {"id", job.platform.id},
                 {"generation", job.platform.generation}};
-  for (DefinitionFile& file : cluster_definition(definition))
+  EXA_ASSIGN(auto files, cluster_definition(definition));
+  for (DefinitionFile& file : files)
     run.files.push_back({std::move(file.name), std::move(file.text)});
   run.outputs =
       action == ProvisionAction::apply ? job.provisioner.outputs : std::vector<std::string>();
@@ -165,7 +166,8 @@ Result<Answer> render_platform(Service& service, const Caller& caller, const std
     EXA_ASSIGN(const MlPlatform platform, find_platform(tx, project, name));
     EXA_ASSIGN(const PlatformDefinition definition, definition_of(platform));
     json::array files;
-    for (const DefinitionFile& file : cluster_definition(definition))
+    EXA_ASSIGN(const auto defined, cluster_definition(definition));
+    for (const DefinitionFile& file : defined)
       files.emplace_back(json::object{{"name", file.name}, {"text", file.text}});
     Answer answer;
     answer.body = {{"name", name}, {"project", project}, {"files", std::move(files)}};
