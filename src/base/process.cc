@@ -320,12 +320,16 @@ Result<Finished> run_command(const Command& command) {
 }
 
 std::optional<std::string> find_program(const std::string& name) {
+  const char* path = std::getenv("PATH");
+  if (path != nullptr) return find_program(name, path);
+  return name.find('/') == std::string::npos ? std::nullopt : find_program(name, "");
+}
+
+std::optional<std::string> find_program(const std::string& name, std::string_view folders) {
   if (name.empty()) return std::nullopt;
   if (name.find('/') != std::string::npos)
     return is_program(name) ? std::optional(name) : std::nullopt;
-  const char* path = std::getenv("PATH");
-  if (path == nullptr) return std::nullopt;
-  for (std::string_view folder : split(path, ':')) {
+  for (std::string_view folder : split(folders, ':')) {
     const std::string candidate = (folder.empty() ? "." : std::string(folder)) + "/" + name;
     if (is_program(candidate)) return candidate;
   }

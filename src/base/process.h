@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -34,5 +35,7 @@ Result<Finished> run_command(const Command& command);
 
 // Full path of a program on PATH, if there is one.
 std::optional<std::string> find_program(const std::string& name);
+// The same in these folders, written as PATH is.
+std::optional<std::string> find_program(const std::string& name, std::string_view folders);
 
 }  // namespace exa

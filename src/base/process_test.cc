@@ -281,5 +281,17 @@ TEST(Process, WhatNobodyWantsAnyMoreIsKilled) {
   }
 }
 
+TEST(FindProgram, LooksInTheFoldersThatAreNamedAndNowhereElse) {
+  const Folder folder;
+  const std::string program = folder.path / "exa-found";
+  std::ofstream(program) << "#!/bin/sh\n";
+  const std::string folders = "/no/such/folder:" + folder.path.string();
+  EXPECT_EQ(find_program("exa-found", folders), std::nullopt);  // not executable
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  EXPECT_EQ(find_program("exa-found", folders), program);
+  EXPECT_EQ(find_program("exa-found"), std::nullopt);
+  EXPECT_EQ(find_program("sh", folders), std::nullopt);
+}
+
 }  // namespace
 }  // namespace exa
