@@ -18,7 +18,8 @@ struct GpuFamily {
 };
 
 // Never fails: what is outside the catalogue is its own family by its words, whatever their case
-// and whether blanks, '-' or '_' part them. A text without a letter or digit gives an empty one.
+// and whether blanks, '-' or '_' part them. Empty: the text has no letter or digit, or is what
+// tools print where they know nothing ("N/A", "unknown", "GPU").
 GpuFamily gpu_family(std::string_view text);
 
 }  // namespace exa

@@ -18,6 +18,9 @@
 
 namespace exa {
 
+// More GPUs than any one machine has; a report or a tag above it is not believed.
+inline constexpr int64_t kMostGpus = 128;
+
 // Sorted by key, unique.
 using Tags = std::vector<std::pair<std::string, std::string>>;
 // Group name without the prefix ("network-pool", "region/us-west") and value; sorted, unique.
@@ -95,7 +98,8 @@ Result<int64_t> parse_gpu_memory(std::string_view text);
 // or digit.
 Result<void> check_machine_id(std::string_view id);
 
-// A tag as people write it on a command line: "palette.ai=true", "gpus: 8".
+// A tag as people write it: "palette.ai=true", "gpus: 8", "palette.ai.rg/network-pool: \"1\"". An
+// empty value is one.
 Result<std::pair<std::string, std::string>> parse_tag(std::string_view text);
 
 // The one serializer of reports and machines. Reading finds all problems at once, by JSON pointer

@@ -7,7 +7,7 @@
 // each time fewest GPUs first, then id. All or nothing.
 #pragma once
 
-#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,7 +27,7 @@ std::optional<AllocationMode> find_allocation_mode(std::string_view name);
 // A machine of the fleet that may be chosen from.
 struct FleetMachine {
   const Machine* machine = nullptr;  // fit ones and others; outlives the selection
-  int64_t free_gpus = 0;             // in shared mode what others left; else all
+  int64_t free_gpus = 0;             // what others left; counts in shared mode alone
   std::string unavailable;           // why it may not be taken: "in use by …"; empty: it may
 };
 
@@ -35,9 +35,12 @@ struct SelectionAsk {
   std::vector<std::pair<GpuFamily, int64_t>> gpus;  // by family, each above 0; sorted by key
   int64_t gpu_memory_bytes = 0;                     // least of each GPU; 0: any
   int64_t minimum_workers = 0;
-  int64_t control_planes = 1;        // 1, 3 or 5; two for a two-node cluster
-  bool control_plane_works = false;  // workerNodeEligible, and one control plane alone
-  std::string architecture;          // empty: any, yet one for the whole platform is not promised
+  int64_t control_planes = 1;  // 1, 3 or 5; two for a two-node cluster
+  // workerNodeEligible. One control plane alone then is a worker, too: it has to be in the groups
+  // of workers as well, its GPUs count, and it is the one that needs the fewest machines in all,
+  // then leaves the fewest GPUs beyond the ask, then comes first by id.
+  bool control_plane_works = false;
+  std::string architecture;  // empty: any, yet one for the whole platform is not promised
   ResourceGroups control_plane_groups;  // a machine has to be in all of them
   ResourceGroups worker_groups;
   AllocationMode mode = AllocationMode::dedicated;
@@ -68,8 +71,10 @@ struct Selection {
   std::vector<MachineVerdict> machines;
   std::vector<std::string> control_plane;  // ids, sorted
   std::vector<std::string> workers;        // ids, sorted; one that is both stands in both
-  int64_t leftover_gpus = 0;  // of requested families, on gpu workers, beyond what was asked
-  int64_t filler_gpus = 0;    // on machines that only fill the minimum
+  // Of requested families, on machines that give GPUs, beyond what was asked. In shared mode 0: of
+  // the last machine a platform takes only what it needs.
+  int64_t leftover_gpus = 0;
+  int64_t filler_gpus = 0;             // on machines that only fill the minimum
   std::vector<std::string> shortages;  // "2 of 8 NVIDIA H100 are missing: …"; empty when met
 };
 

@@ -20,8 +20,9 @@ struct WatchRules {
 
 struct WatchedMachine {
   std::string source;    // whose it is; another source's report of the same id is refused
-  MachineReport report;  // the last that was believed
-  Time heard_at;         // when, by the clock of exa
+  MachineReport report;  // the last that was believed; before the first one it has an id alone
+  // When a report last came that was believed or held, by the clock of exa; nullopt: none did.
+  std::optional<Time> heard_at;
   std::vector<Time> health_changes;  // the newest last; those outside of the window are dropped
   // A report whose hardware differs from what was believed: it counts only once somebody accepts
   // it. The machine is not offered meanwhile.
@@ -35,8 +36,13 @@ struct WatchedMachine {
 };
 
 // The machine after a report. A report that is older than the last, or the same once more, is
-// refused (stale) and kept as `refused`; likewise one from the future (invalid_input), or from
-// another source (conflict). The refusal is in the value, never an error of this function.
+// refused (stale) and kept as `refused`; likewise one from the future (invalid_input), one that was
+// written too long ago (stale), or one from another source (conflict). The refusal is in the value,
+// never an error of this function. Where both count, sequences say which report is older; else the
+// machine's clock does.
+//
+// Hardware differs when something that was detected is another now, or is not detected any more.
+// Amounts of memory within 3 % are the same: kernels and drivers keep some for themselves.
 struct Heard {
   WatchedMachine machine;
   std::optional<Error> refused;
@@ -47,7 +53,7 @@ Heard hear(const std::optional<WatchedMachine>& before, const std::string& sourc
            const MachineReport& report, Time now, const WatchRules& rules);
 
 // What differs is believed from now on. conflict: nothing differs.
-Result<WatchedMachine> accept_difference(WatchedMachine machine, Time now);
+Result<WatchedMachine> accept_difference(WatchedMachine machine);
 
 // Why its last report may not be relied upon: unhealthy, silent for too long, flapping, differing.
 // Empty: it may.

@@ -1,12 +1,13 @@
-// Numbers that are none, and numbers that no machine has: the one place that knows both. Slurm and
-// tools built on it print NO_VAL and INFINITE where nothing is set; read as a count, each is a
-// cluster that does not exist.
+// Numbers that are none, and inventories of machines that cannot exist. Slurm and tools built on it
+// print NO_VAL and INFINITE where nothing is set; read as a count, each is a cluster that does not
+// exist.
 #pragma once
 
 #include <cstdint>
 
 #include "base/error.h"
 #include "hardware/inventory.h"
+#include "hardware/machine_bounds.h"
 
 namespace exa {
 
@@ -17,11 +18,6 @@ constexpr bool is_unset_number(uint64_t value) {
 constexpr bool is_unset_number(int64_t value) {
   return value < 0 || is_unset_number(static_cast<uint64_t>(value));
 }
-
-// The largest machines of today hold some dozens of accelerators and some thousands of cores.
-inline constexpr int64_t kMostDevices = 4096;
-inline constexpr int64_t kMostSlices = 8 * kMostDevices;
-inline constexpr int64_t kMostCores = int64_t{1} << 20;
 
 // Whether every node is a machine that can exist, whichever reader read it: unreadable_output
 // naming the node and the number. Shares have no bound: bytes of device memory are among them.
