@@ -122,6 +122,8 @@ TEST_F(Provision, TheTemplateIsAsItWas) {
   const ProvisionResult result = done(run);
   ASSERT_TRUE(result.confined);  // a kernel without Landlock lets the last line through
   EXPECT_EQ(picture(template_folder), before);
+  put("run", "#!/bin/sh\n", true);
+  EXPECT_EQ(done(run).outcome, ProvisionOutcome::succeeded);  // also with a copy that was closed
 }
 
 TEST_F(Provision, WhatIsGivenArrivesByteForByteAndIsRunByNobody) {

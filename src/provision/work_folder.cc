@@ -80,7 +80,10 @@ Result<WorkFolder> WorkFolder::open(const std::string& path) {
 Result<void> WorkFolder::remove(const std::string& name) {
   if (::unlinkat(descriptor(), name.c_str(), 0) == 0 || errno == ENOENT) return {};
   std::error_code error;
-  fs::remove_all(path_ + "/" + name, error);  // removes links, does not follow them
+  // its program may have closed it; neither follows links
+  fs::permissions(path_ + "/" + name, fs::perms::owner_all,
+                  fs::perm_options::add | fs::perm_options::nofollow, error);
+  fs::remove_all(path_ + "/" + name, error);
   if (error) return cannot("remove", path_ + "/" + name, error.value());
   return {};
 }
