@@ -76,16 +76,21 @@ struct Script {
 };
 constexpr Script kScripts[] = {{"bash", kBash}, {"zsh", kZsh}, {"fish", kFish}};
 
-// Whose names: the list route that knows them.
+// Whose names: the list route that knows them, and what they are called by.
 struct Source {
   std::string_view completes;
   std::string_view route;
+  std::string_view key = "name";
 };
 constexpr Source kSources[] = {{"profile", "hardware_profile.list"},
                                {"cluster", "cluster.list"},
                                {"project", "project.list"},
                                {"pool", "pool.list"},
-                               {"engine", "engine.list"}};
+                               {"engine", "engine.list"},
+                               {"workbench", "workbench.list"},
+                               {"training-run", "pipeline.list"},
+                               {"service", "serving.list"},
+                               {"lease", "lease.list", "id"}};
 
 class Completion {
  public:
@@ -270,7 +275,7 @@ class Completion {
     if (source == std::end(kSources)) return {};
     std::vector<std::string> names;
     for (const json::value& item : items_of(source->route, {})) {
-      names.emplace_back(text_or(item, "name", ""));
+      names.emplace_back(text_or(item, source->key, ""));
     }
     return names;
   }
