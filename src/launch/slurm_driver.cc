@@ -96,12 +96,6 @@ bool is_job_id(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789_+") == std::string_view::npos;
 }
 
-std::string said(const Finished& finished) {
-  std::string text(trim(finished.err.empty() ? finished.out : finished.err));
-  std::ranges::replace(text, '\n', ' ');
-  return printable(text.substr(0, 500));
-}
-
 // Words of sbatch and squeue when no answer of the controller arrived: whether it heard is unknown.
 bool lost_the_controller(std::string_view text) {
   constexpr std::string_view kWords[] = {
