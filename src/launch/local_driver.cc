@@ -122,7 +122,7 @@ class Local final : public Driver {
       if (!number) return fail(Code::unreadable_output, run_folder(spec) + "/exit is no number");
       seen.exit_code = static_cast<int>(*number);
       seen.state = *number == 0 ? JobState::succeeded : JobState::failed;
-      if (*number > 128) seen.reason = fmt::format("ended by signal {}", *number - 128);
+      seen.reason = reason_of_exit(*number);
       return std::optional(std::move(seen));
     }
     if (code.error().code != Code::not_found) return fail(code.error());
@@ -157,6 +157,8 @@ class Local final : public Driver {
   Result<std::string> logs(const LaunchSpec& spec, const std::string&, int64_t lines) override {
     return tail(*transport_, log_path(spec), lines);
   }
+
+  std::unique_ptr<Driver> in_containers() override { return compose_driver(std::move(transport_)); }
 
  private:
   static std::string log_path(const LaunchSpec& spec) {

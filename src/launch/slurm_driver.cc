@@ -115,12 +115,6 @@ exec "$@"
 )";
 constexpr int kNoProgram = 126;
 
-std::string said(const Finished& finished) {
-  std::string text(trim(finished.err.empty() ? finished.out : finished.err));
-  std::ranges::replace(text, '\n', ' ');
-  return printable(text.substr(0, 500));
-}
-
 // Words of sbatch and squeue when no answer of the controller arrived: whether it heard is unknown.
 bool lost_the_controller(std::string_view text) {
   constexpr std::string_view kWords[] = {
