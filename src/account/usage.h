@@ -29,7 +29,7 @@ struct UsageRecord {
   int64_t devices = 1;
   int64_t held_milli = 1000;
   std::optional<Money> price;        // per device and hour; nullopt: unknown
-  bool price_set = true;             // false: counts as 0, none was set
+  bool price_set = true;             // false: none was set; with a price of 0 it counts as 0
   std::optional<CarbonRate> carbon;  // per device; nullopt: unknown
 
   bool operator==(const UsageRecord&) const = default;
@@ -59,7 +59,7 @@ struct UsageSum {
   std::optional<Money> cost;        // nullopt: some part unknown, or several currencies
   std::vector<Money> known_cost;    // one a currency, by currency
   int64_t hours_without_price = 0;  // device-hours in millionths of which the price is unknown
-  bool price_set = true;            // false: some part counts as 0 because no price was set
+  bool price_set = true;  // false: for some part no price was set: it counts as 0, or is unknown
   std::optional<int64_t> carbon_micrograms;
   int64_t known_carbon_micrograms = 0;
   int64_t hours_without_carbon = 0;

@@ -74,11 +74,18 @@ std::vector<Param> shape_params(const GpuFlag& gpu, bool with_nodes) {
 
 std::vector<Param> target_params() {
   static const std::vector<std::string_view> kRequire = {"verified"};
+  static const std::vector<std::string_view> kBackends = {"process", "compose"};
   return {{.name = "cluster",
            .in = In::body,
            .flag = "--cluster",
            .help = "where it runs: a cluster, or auto (default: this machine)",
            .completes = "cluster"},
+          {.name = "backend",
+           .in = In::body,
+           .kind = Kind::choice,
+           .flag = "--backend",
+           .help = "how it runs where no scheduler is: as a process (default), or in a container",
+           .choices = kBackends},
           {.name = "require",
            .in = In::body,
            .kind = Kind::choice,
@@ -136,6 +143,7 @@ Result<LaunchRequest> launch_request(const Call& call) {
   what.hardware_profile = call.text("hardware_profile");
   what.given = shape_args_of(call);
   what.cluster = call.text("cluster");
+  what.backend = call.text("backend");
   what.require = call.text("require");
   what.residency = call.text("residency");
   what.dataset_residency = call.text("dataset_residency");

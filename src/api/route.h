@@ -57,9 +57,14 @@ struct Param {
   int64_t least = 0;     // for integer: the range, both ends in it
   int64_t most = INT64_MAX;
   std::string_view
-      completes;  // whose live names complete it: "profile", "cluster", "project", "version" and
-                  // "label" (of the profile named before), "error"; or empty
+      completes;  // whose live names complete it (cli/complete.cc says of which list): "profile",
+                  // "cluster", "version" and "label" (of the profile named before), …; or empty
+  // for file and secret, on the command line: more is refused without being read to its end
+  size_t most_bytes = size_t{1} << 20;
 };
+
+// Of files that tools print or exa exports: what the readers take (tool_output_limits).
+inline constexpr size_t kLargestCapture = size_t{1} << 30;
 
 struct Request {
   Method method = Method::get;

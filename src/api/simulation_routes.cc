@@ -169,7 +169,8 @@ Param file_param(std::string_view name, std::string_view flag, std::string_view 
           .kind = Kind::file,
           .flag = flag,
           .help = help,
-          .required = required};
+          .required = required,
+          .most_bytes = kLargestCapture};
 }
 
 }  // namespace

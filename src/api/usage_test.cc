@@ -61,6 +61,25 @@ TEST(Usage, AnOnPremisesPoolWithoutAPriceCountsAsZeroAndIsMarked) {
   EXPECT_EQ(sum.at("price_set"), false);
 }
 
+// On this machine, or a cluster without pools, there is nothing that could have a price: 0 would
+// say that it is free.
+TEST(Usage, WhatALaunchOutsideOfEveryPoolCostsIsUnknownAndNever0) {
+  TestExa exa;
+  exa.ask("workbench.create", {{"name", "bench"},
+                               {"folder", (exa.folder() / "bench").string()},
+                               {"command", {"sleep", "1"}}});
+  exa.now = {exa.now.micros + hours(2).micros};
+  const json::value sum = only_sum(exa, "usage.cost", {{"by", "pool"}});
+  EXPECT_EQ(sum.at("pool"), "cluster:this-machine");
+  EXPECT_EQ(sum.at("cost"), nullptr) << to_text(sum);
+  EXPECT_EQ(sum.at("known_cost"), json::object());
+  EXPECT_EQ(sum.at("device_hours_without_price"), sum.at("device_hours"));
+  EXPECT_EQ(sum.at("price_set"), false);
+  const json::value record = exa.ask("usage.records", {}).at("items").at(0);
+  EXPECT_EQ(record.at("price_micros"), nullptr);
+  EXPECT_EQ(record.at("currency"), nullptr);
+}
+
 TEST(Usage, AWindowCutsWhatLiesOutside) {
   TestExa exa;
   exa.ask("pool.add",

@@ -101,7 +101,7 @@ Result<json::object> collect_arguments(const Invocation& invocation,
       }
       continue;
     }
-    auto content = environment.read_file(text, kLargestFile);
+    auto content = environment.read_file(text, param->most_bytes);
     if (content && param->kind == Kind::secret) {
       if (content->ends_with('\n')) content->pop_back();
       if (content->ends_with('\r')) content->pop_back();

@@ -7,8 +7,6 @@
 
 namespace exa {
 
-inline constexpr size_t kLargestFile = size_t{1} << 30;
-
 Result<json::object> collect_arguments(const Invocation& invocation,
                                        const Environment& environment);
 

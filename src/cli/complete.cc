@@ -77,17 +77,22 @@ struct Script {
 };
 constexpr Script kScripts[] = {{"bash", kBash}, {"zsh", kZsh}, {"fish", kFish}};
 
-// Whose names: the list route that knows them.
+// Whose names: the list route that knows them, and what they are called by.
 struct Source {
   std::string_view completes;
   std::string_view route;
+  std::string_view key = "name";
 };
 constexpr Source kSources[] = {{"profile", "hardware_profile.list"},
                                {"cluster", "cluster.list"},
                                {"project", "project.list"},
                                {"pool", "pool.list"},
                                {"engine", "engine.list"},
-                               {"machine", "machine.list"},
+                               {"workbench", "workbench.list"},
+                               {"training-run", "pipeline.list"},
+                               {"service", "serving.list"},
+                               {"lease", "lease.list", "id"},
+                               {"machine", "machine.list", "id"},
                                {"machine-source", "machine_source.list"},
                                {"mlplatform", "ml_platform.list"}};
 
@@ -289,7 +294,7 @@ class Completion {
     if (source == std::end(kSources)) return {};
     std::vector<std::string> names;
     for (const json::value& item : items_of(source->route, {})) {
-      names.emplace_back(text_or(item, "name", text_or(item, "id", "")));
+      names.emplace_back(text_or(item, source->key, ""));
     }
     return names;
   }

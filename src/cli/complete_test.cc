@@ -101,6 +101,51 @@ TEST(Completion, ErrorCodesAndChoicesOfLists) {
   EXPECT_THAT(shell.folders, IsEmpty());
 }
 
+// Whatever is asked has one thing, by every name that a thing can have.
+std::string candidates(const std::vector<std::string>& words) {
+  std::string out;
+  Environment environment;
+  environment.out = [&](std::string_view text) {
+    out += text;
+    return Written::all;
+  };
+  environment.err = [](std::string_view) {};
+  environment.variable = [](const char*) { return std::optional<std::string>(); };
+  environment.working_folder = [] { return std::string("/"); };
+  environment.clock = [] { return parse_rfc3339("2026-11-30T12:00:00Z").value(); };
+  const Connect connect = [](const Where&) -> Result<Send> {
+    return Send([](const Request&) {
+      return ok(R"({"items":[{"name":"live","id":"live","version":7,"labels":["live"]}]})");
+    });
+  };
+  EXPECT_EQ(run_cli(words, routes(), environment, connect), 0);
+  return out;
+}
+
+TEST(Completion, EveryWordThatARowSaysItCompletesHasASource) {
+  size_t asked = 0;
+  for (const Route& route : routes()) {
+    if (route.command.empty()) continue;
+    std::vector<std::string> before = {"__complete", "--"};
+    for (const auto word : split(route.command, ' ')) before.emplace_back(word);
+    std::vector<std::string> given;  // the positional words before it
+    for (const Param& param : route.params) {
+      std::vector<std::string> words = before;
+      const bool by_flag = !param.flag.empty();
+      const bool of_profile = param.completes == "version" || param.completes == "label";
+      if (!by_flag || of_profile) words.insert(words.end(), given.begin(), given.end());
+      if (by_flag) words.emplace_back(param.flag);
+      words.emplace_back("");
+      if (!by_flag) given.emplace_back("small");
+      if (param.completes.empty()) continue;
+      ++asked;
+      EXPECT_THAT(candidates(words), HasSubstr(param.completes == "version" ? "7" : "live"))
+          << route.id << ": " << param.name << " completes " << param.completes;
+    }
+  }
+  EXPECT_GT(asked, 50U);
+}
+
 TEST(Completion, NamesThatAShellWouldRunAreLeftOut) {
   Shell shell = shell_with_names();
   EXPECT_THAT(completed(shell, {"hardware", "profile", "show", ""}), ElementsAre("small", "train"));

@@ -29,8 +29,9 @@ std::string quoted(const json::value& body, std::string_view key) {
 
 std::string where_of(const json::value& body) {
   const std::string_view cluster = text_or(body, "cluster", "");
-  return cluster.empty() ? "this machine"
-                         : fmt::format("{} ({})", cluster, text_or(body, "backend", ""));
+  const std::string_view backend = text_or(body, "backend", "");
+  if (cluster.empty() && backend != "compose") return "this machine";
+  return fmt::format("{} ({})", cluster.empty() ? "this machine" : cluster, backend);
 }
 
 bool is_plan(const json::value& body) {

@@ -1,6 +1,7 @@
 #include "cli/local.h"
 
 #include <cstdlib>
+#include <fstream>
 #include <map>
 
 #include <gmock/gmock.h>
@@ -82,6 +83,34 @@ TEST(LocalServer, WhatNeedsTheStoreSaysThatThereIsNoFolder) {
   }
   EXPECT_THAT(ask(server, "project.create", {{"name", "vision"}}).body,
               HasSubstr("neither EXA_HOME nor HOME is set"));
+}
+
+TEST(LocalServer, AListOfAPlaceWhereNothingCanBeKeptIsAnErrorAndNotEmpty) {
+  std::string pattern = testing::TempDir() + "exa-local-XXXXXX";
+  const std::filesystem::path folder = ::mkdtemp(pattern.data());
+  std::ofstream(folder / "file") << "somebody's";
+  struct Place {
+    std::filesystem::path home;
+    const char* why;
+  };
+  const Place places[] = {{folder / "file", "is not a folder"},
+                          {folder / "file" / "below", "file is not a folder"},
+                          {"/proc", "/proc keeps no files"},
+                          {"/proc/no/such", "none can be made: /proc keeps no files"},
+                          {"/sys/no-such", "/sys keeps no files"}};
+  for (const Place& place : places) {
+    for (const char* route : {"workbench.list", "pipeline.list", "serving.list", "cluster.list",
+                              "hardware_profile.list", "project.list"}) {
+      LocalServer server(Home{.folder = place.home, .server = ""}, noon());
+      const Reply reply = ask(server, route, {});
+      EXPECT_EQ(reply.exit_code, info(Code::store_unwritable).exit_code) << place.home << route;
+      EXPECT_THAT(reply.body, HasSubstr(place.why));
+    }
+  }
+  LocalServer server(Home{.folder = folder / "not" / "yet", .server = ""}, noon());
+  EXPECT_EQ(ask(server, "workbench.list", {}).status, 200);
+  EXPECT_FALSE(std::filesystem::exists(folder / "not")) << "looking makes nothing";
+  std::filesystem::remove_all(folder);
 }
 
 struct Named {

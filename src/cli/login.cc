@@ -62,6 +62,20 @@ Result<std::optional<RemoteServer>> saved_login(const Environment& environment) 
   return std::optional(std::move(server));
 }
 
+Result<std::optional<std::string>> owner_of_token(const Reply& who_am_i) {
+  std::optional<std::string> name;
+  if (who_am_i.status >= 400) {
+    Error error = error_of(who_am_i);
+    // rights are looked at after the token was recognised: a token that is not good is
+    // unauthenticated
+    if (error.code == Code::forbidden) return name;
+    return fail(std::move(error));
+  }
+  EXA_ASSIGN(const json::value who, parse_json(who_am_i.body, "reply"));
+  name = text_or(who, "name", "?");
+  return name;
+}
+
 Route login_row() {
   return {.id = "local.login",
           .command = "login",
@@ -106,13 +120,17 @@ Result<LocalText> login(const LocalCall& call) {
   if (const std::string ca = value_of(call, "ca_file"); !ca.empty())
     server.ca.file = (std::filesystem::path(call.environment.working_folder()) / ca).string();
   const Reply reply = send_to(server)(build_request(*find_route("auth.status"), {}));
-  if (reply.status >= 400) return fail(error_of(reply));
-  EXA_ASSIGN(const json::value who, parse_json(reply.body, "reply"));
+  EXA_ASSIGN(const std::optional<std::string> name, owner_of_token(reply));
   const json::object kept{
       {"server", server.url}, {"token", server.token.reveal()}, {"ca_file", server.ca.file}};
   EXA_TRY(make_private_folder(file->parent_path()));
   EXA_TRY(replace_file(file->string(), to_pretty_text(kept), 0600));
-  return LocalText(fmt::format("Signed in to {} as {}.\n", server.url, text_or(who, "name", "?")));
+  if (name) return LocalText(fmt::format("Signed in to {} as {}.\n", server.url, *name));
+  return LocalText(
+      fmt::format("Signed in to {}. The token is good, but was not given self:read, so that the "
+                  "server does not "
+                  "say whose it is.\n",
+                  server.url));
 }
 
 Result<LocalText> logout(const LocalCall& call) {

@@ -15,6 +15,10 @@ std::optional<std::filesystem::path> login_file(const Environment& environment);
 // nullopt: nobody signed in. invalid_input for a file that others may read, or that is no login.
 Result<std::optional<RemoteServer>> saved_login(const Environment& environment);
 
+// What the server's answer to "who am I" says of a token: whose it is, or nothing where the token
+// is good and was not given self:read, as most service accounts' are. A refusal otherwise.
+Result<std::optional<std::string>> owner_of_token(const Reply& who_am_i);
+
 Route login_row();
 Route logout_row();
 Result<LocalText> login(const LocalCall& call);

@@ -57,6 +57,21 @@ std::string two_decimals(const json::value& value) {
   return text;
 }
 
+// What is known of a sum, and that some of it, or all, has no price.
+std::string cost_of(const json::value& item, const json::value* cost) {
+  const json::value* set = find(item, "price_set");
+  std::string known = cost == nullptr ? "" : two_decimals(*cost);
+  if (set == nullptr || !set->is_bool() || set->get_bool()) return known;
+  const json::value* parts = find(item, "known_cost");
+  if (cost == nullptr && parts != nullptr && parts->is_object()) {
+    for (const auto& [currency, amount] : parts->get_object())
+      if (two_decimals(amount) != "0")
+        known += fmt::format("{}{} {}", known.empty() ? "" : " + ", two_decimals(amount),
+                             std::string_view(currency));
+  }
+  return known.empty() || known == "0" ? "unpriced" : known + " + unpriced";
+}
+
 // The worst is what a person must know of; with how many others differ.
 std::string statuses_of(const json::value& value, Format format) {
   if (!value.is_array()) return plain(value);
@@ -104,6 +119,7 @@ std::string devices_of(const json::value& cards) {
 
 std::string cell(const json::value& item, const ViewColumn& column, const Rendering& how) {
   const json::value* value = at_pointer(item, column.pointer);
+  if (column.show == Show::cost) return cost_of(item, value);
   if (value == nullptr) return "";
   if (column.show == Show::age) return age_of(*value, how.now);
   if (column.show == Show::milli && value->is_int64()) return format_milli(value->get_int64());

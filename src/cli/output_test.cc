@@ -215,6 +215,28 @@ TEST(Tables, CountColumnsOfTheScreen) {
   EXPECT_EQ(lay_out(table, {}), "NAME  X\n\xe6\x97\xa5\xe6\x9c\xac  1\nabcd  2\n");
 }
 
+TEST(Tables, WhatHasNoPriceNeverLooksFree) {
+  struct Case {
+    const char* sum;
+    const char* cost;
+  };
+  const Case cases[] = {
+      {R"("cost":0,"currency":"USD","price_set":true)", "0"},
+      {R"("cost":0,"currency":"USD","price_set":false)", "unpriced"},
+      {R"("cost":5.5,"currency":"USD","price_set":false)", "5.5 + unpriced"},
+      {R"("cost":null,"currency":null,"known_cost":{},"price_set":false)", "unpriced"},
+      {R"("cost":null,"currency":null,"known_cost":{"USD":5},"price_set":false)",
+       "5 USD + unpriced"},
+      {R"("cost":null,"currency":null,"known_cost":{"EUR":1,"USD":5},"price_set":true)", "-"},
+  };
+  for (const Case& c : cases) {
+    const std::string body = fmt::format(R"({{"items":[{{"runs":1,{}}}]}})", c.sum);
+    for (const char* route : {"usage.cost", "usage.sums"})
+      EXPECT_THAT(shown(body, route, Format::table), HasSubstr(fmt::format("  {} ", c.cost)))
+          << route << c.sum;
+  }
+}
+
 TEST(Tables, CellsCannotMoveTheCursor) {
   Table table{{{"NAME"}}, {{"a\x1b[31mb\n\xe2\x80\xae"}}};
   const std::string text = lay_out(table, {80, true});

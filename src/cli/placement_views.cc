@@ -164,7 +164,7 @@ std::vector<ViewColumn> sums(std::vector<ViewColumn> amounts) {
   return columns;
 }
 
-const std::vector<ViewColumn> kCost = {{"COST", "/cost", Show::short_number},
+const std::vector<ViewColumn> kCost = {{"COST", "/cost", Show::cost},
                                        {"CURRENCY", "/currency", Show::text, 1},
                                        {"PRICE-SET", "/price_set", Show::yes_no, 3}};
 const std::vector<ViewColumn> kCarbon = {{"CARBON-G", "/carbon_g", Show::short_number},
@@ -297,7 +297,7 @@ std::vector<View> placement_views() {
       {.route = "usage.carbon", .tables = {{"", "/items", sums(kCarbon)}}, .empty = kNothingRan},
       {.route = "usage.sums",
        .tables = {{"", "/items",
-                   sums({{"COST", "/cost", Show::short_number},
+                   sums({{"COST", "/cost", Show::cost},
                          {"CARBON-G", "/carbon_g", Show::short_number, 1}})}},
        .empty = kNothingRan},
       {.route = "lease.release", .headline = lease_headline},

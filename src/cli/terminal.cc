@@ -65,6 +65,14 @@ Result<void> write_file(const std::string& path, std::string_view content) {
               fmt::format("{} cannot be written: {}", printable(path), std::strerror(errno)));
 }
 
+// Of devices, a terminal is typed on until its end, and /dev/null is an empty file.
+bool never_ends(int descriptor, const struct stat& facts) {
+  if (S_ISBLK(facts.st_mode)) return true;
+  if (!S_ISCHR(facts.st_mode) || ::isatty(descriptor) != 0) return false;
+  struct stat nothing {};
+  return ::stat("/dev/null", &nothing) != 0 || nothing.st_rdev != facts.st_rdev;
+}
+
 Result<std::string> read_file(const std::string& path, size_t most) {
   const bool standard_input = path == "-";
   const Descriptor file(standard_input ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -73,6 +81,11 @@ Result<std::string> read_file(const std::string& path, size_t most) {
   if (::fstat(file.get(), &facts) == 0 && S_ISDIR(facts.st_mode)) {
     errno = EISDIR;
     return unreadable(path);
+  }
+  if (never_ends(file.get(), facts)) {
+    return fail(Code::invalid_input,
+                fmt::format("{} is a device, which has no end to be read to; name a file",
+                            standard_input ? "standard input" : printable(path)));
   }
   std::string content;
   if (S_ISREG(facts.st_mode) && static_cast<size_t>(facts.st_size) <= most) {

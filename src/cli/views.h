@@ -19,6 +19,7 @@ enum class Show {
   list,
   yes_no,
   short_number,  // at most two decimals, cut, so that no more is promised than there is
+  cost,          // the same; "unpriced" where nobody set a price, so that it never looks free
   devices,       // of a list of card sets: "2/8", used of whole devices
   statuses,      // of a list of resolutions: the worst and of how many; wide: each with its cluster
 };

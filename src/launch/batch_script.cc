@@ -42,8 +42,8 @@ constexpr std::string_view kShellsOwn[] = {"COMP_WORDBREAKS",
                                            "_"};
 
 // Variables of the scripts themselves.
-constexpr std::string_view kScriptsOwn[] = {"EXA_ATTEMPT", "EXA_HEAD_NODE", "EXA_JOB_ID",
-                                            "EXA_LAUNCHER", "EXA_STATUS"};
+constexpr std::string_view kScriptsOwn[] = {"EXA_ATTEMPT",  "EXA_HEAD_NODE", "EXA_JOB_ID",
+                                            "EXA_LAUNCHER", "EXA_STATUS",    "EXA_UMASK"};
 
 bool is_alphanumeric(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';

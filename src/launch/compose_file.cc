@@ -4,6 +4,7 @@
 
 #include "base/quantity.h"
 #include "base/yaml.h"
+#include "launch/compose.h"
 #include "launch/refusals.h"
 #include "launch/renderers.h"
 
@@ -119,6 +120,8 @@ json::object service_of(const LaunchSpec& spec) {
   Devices devices = devices_of(spec);
   json::object service{{"image", spec.image},
                        {"hostname", job_name(spec)},
+                       // a network of its own would be one of the few that Docker has room for
+                       {"network_mode", "bridge"},
                        {"entrypoint", words_of(spec)}};  // so that the image's own is not in front
   json::object environment;
   for (const auto& [key, value] : spec.environment) environment[key] = literal(value);
@@ -133,7 +136,7 @@ json::object service_of(const LaunchSpec& spec) {
   service["restart"] = spec.restarts > 0 ? fmt::format("on-failure:{}", spec.restarts) : "no";
   service["cap_drop"] = json::array{"ALL"};
   service["security_opt"] = json::array{"no-new-privileges:true"};
-  service["labels"] = json::object{{"exa.launch", launch_tag(spec)}, {"exa.launch-id", spec.id}};
+  service["labels"] = json::object{{kLaunchLabel, launch_tag(spec)}, {"exa.launch-id", spec.id}};
   for (const auto& member : devices.keys) service[member.key()] = member.value();
   if (json::object deploy = deploy_of(spec, devices); !deploy.empty())
     service["deploy"] = std::move(deploy);
@@ -185,6 +188,8 @@ std::vector<std::string> notes_on(const LaunchSpec& spec) {
                                   format_milli(asked.fraction_milli)));
     }
   }
+  if (asked.cpu_milli > 0 || asked.memory_bytes > 0)
+    notes.push_back("Docker holds the program to its limits, and sets nothing aside for it.");
   if (spec.volume.bytes > 0)
     notes.push_back(fmt::format("A named volume has no size: {} are not enforced.",
                                 format_bytes(spec.volume.bytes)));
@@ -193,6 +198,10 @@ std::vector<std::string> notes_on(const LaunchSpec& spec) {
 
 }  // namespace
 
+std::string compose_project(const LaunchSpec& spec) {
+  return fmt::format("exa_{}_{}_{}", spec.project, name(spec.kind), spec.name);
+}
+
 Result<Rendered> render_compose(const LaunchSpec& spec) {
   std::vector<Problem> problems;
   refuse(spec, problems);
@@ -200,12 +209,12 @@ Result<Rendered> render_compose(const LaunchSpec& spec) {
   const std::string name = job_name(spec);
   json::object file{{"version", "3.9"}, {"services", json::object{{name, service_of(spec)}}}};
   if (spec.volume.bytes > 0) file["volumes"] = json::object{{"home", json::object()}};
-  return Rendered{
-      {"docker-compose", "--project-name", name, "--file", "compose.yaml", "up", "--detach"},
-      {{"compose.yaml", to_yaml(file)}},
-      {},
-      "",
-      notes_on(spec)};
+  return Rendered{{"docker-compose", "--project-name", compose_project(spec), "--file",
+                   "compose.yaml", "up", "--detach", "--no-build"},
+                  {{"compose.yaml", to_yaml(file)}},
+                  {},
+                  "",
+                  notes_on(spec)};
 }
 
 }  // namespace exa

@@ -130,6 +130,20 @@ TEST(ComposeFile, PortsAreOfThisMachineAlone) {
             (json::value(json::array{"127.0.0.1:8888:8888"})));
 }
 
+// Docker has room for some thirty networks.
+TEST(ComposeFile, NoNetworkIsMadeForIt) {
+  EXPECT_EQ(at(service_of(workbench_for_test()), "/network_mode"), json::value("bridge"));
+  EXPECT_EQ(at(file_of(workbench_for_test()), "/networks"), json::value("nothing there"));
+}
+
+TEST(ComposeFile, EveryStartOfALaunchIsOfOneProject) {
+  LaunchSpec spec = workbench_for_test();
+  const auto first = render_compose(spec)->command;
+  spec.id = "w-2";
+  EXPECT_EQ(render_compose(spec)->command, first);
+  EXPECT_THAT(first, Contains("exa_vision_workbench_notebook"));
+}
+
 TEST(ComposeFile, AVolumeHasANameAndNoSize) {
   const json::value file = file_of(workbench_for_test());
   EXPECT_EQ(at(file, "/volumes/home"), json::value(json::object()));

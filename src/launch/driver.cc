@@ -12,6 +12,10 @@ std::string_view name(JobState state) {
   return kNames[static_cast<size_t>(state)];
 }
 
+std::string reason_of_exit(int64_t exit_code) {
+  return exit_code > 128 ? fmt::format("ended by signal {}", exit_code - 128) : std::string();
+}
+
 bool is_refusal(const Error& error) {
   switch (error.code) {
     case Code::unresolvable:   // the scheduler answered no

@@ -31,6 +31,12 @@ class Driver {
   // The last lines of what it printed; not_found when there is nothing yet.
   virtual Result<std::string> logs(const LaunchSpec& spec, const std::string& job,
                                    int64_t tail_lines) = 0;
+  // Takes away what the target keeps of a launch that has ended and is wanted no more. What the
+  // program wrote stays.
+  virtual Result<void> forget(const LaunchSpec&, const std::string& /*job*/) { return {}; }
+  // For the same machine, in containers; takes what this driver has. nullptr: a scheduler starts
+  // there what it starts.
+  virtual std::unique_ptr<Driver> in_containers() { return nullptr; }
 };
 
 // Whether this error of submit says that nothing was submitted and nothing will be.
@@ -39,10 +45,11 @@ bool is_refusal(const Error& error);
 // A driver for what `exa cluster add` stored. `progress` outlives it.
 Result<std::unique_ptr<Driver>> driver_for(const ClusterAddress& address, Progress& progress);
 
-// Over any transport; `local` starts processes there without a scheduler.
+// Over any transport; `local` starts processes there without a scheduler, `compose` containers.
 std::unique_ptr<Driver> slurm_driver(std::unique_ptr<Transport> transport);
 std::unique_ptr<Driver> flux_driver(std::unique_ptr<Transport> transport);
 std::unique_ptr<Driver> local_driver(std::unique_ptr<Transport> transport);
+std::unique_ptr<Driver> compose_driver(std::unique_ptr<Transport> transport);
 Result<std::unique_ptr<Driver>> kubernetes_driver(const ClusterAddress& address,
                                                   Progress& progress);
 

@@ -38,12 +38,6 @@ std::optional<Time> time_of(std::string_view text) {
   return Time{static_cast<int64_t>(seconds_since * 1e6)};
 }
 
-std::string said(const Finished& finished) {
-  std::string text(trim(finished.err.empty() ? finished.out : finished.err));
-  std::ranges::replace(text, '\n', ' ');
-  return printable(text.substr(0, 500));
-}
-
 class Flux final : public Driver {
  public:
   explicit Flux(std::unique_ptr<Transport> transport) : transport_(std::move(transport)) {}

@@ -19,14 +19,13 @@ namespace {
 // ID.run is made by whoever starts first: a second start of the same launch finds it there. What it
 // prints may hold what opens it, so it is its owner's alone. Of the environment only what a program
 // needs to run goes on: it may be a server's. The status of the program is written whole (mv), so
-// that a half-written one is never read.
+// that a half-written one is never read. EXA_LAUNCH marks whatever comes of it.
 constexpr std::string_view kLeader = R"(log=$1; run=$2; folder=$3; shift 3
 vars=$(cat)
 mask=$(umask); umask 077
 mkdir -- "$run" 2>/dev/null || exit 0
 cd -- "$folder" || exit 1
 exec >>"$log" 2>&1 </dev/null
-cat /proc/sys/kernel/random/boot_id >"$run/boot"
 date +%s >"$run/started"
 echo $$ >"$run/pid"
 trap 'trap "" TERM; kill -TERM 0' TERM
@@ -40,6 +39,7 @@ trap '' HUP
     esac
   done
   eval "$vars"
+  export EXA_LAUNCH="$run"
   exec "$@" ) &
 child=$!
 while :; do
@@ -48,6 +48,22 @@ while :; do
 done
 date +%s >"$run/ended"
 echo "$code" >"$run/exit.part" && mv -- "$run/exit.part" "$run/exit"
+)";
+
+// Prints the numbers of the processes that carry the mark $1, wherever they went, and signals them
+// with $2 and with them the group $3 (both may be empty). A daemon leaves its session, its group
+// and its parents, but not its environment; what has ended and was not reaped carries none. Found
+// and signalled at once, so that no number is given again between. Whoever asks may be part of the
+// launch, as in a workbench's terminal: neither is counted or signalled.
+constexpr std::string_view kMarked = R"(mark=$1; signal=$2; group=$3
+[ -z "$group" ] || kill -s "$signal" -- "-$group" 2>/dev/null
+for file in $(grep -lzxF -- "$mark" /proc/[0-9]*/environ 2>/dev/null); do
+  pid=${file#/proc/}; pid=${pid%/environ}
+  [ "$pid" != "$PPID" ] || continue
+  echo "$pid"
+  [ -z "$signal" ] || kill -s "$signal" "$pid" 2>/dev/null
+done
+exit 0
 )";
 
 std::optional<int64_t> number_in(std::string_view text) {
@@ -68,8 +84,9 @@ class Local final : public Driver {
   Result<std::string> submit(const LaunchSpec& spec, const Rendered& rendered) override {
     EXA_TRY(make_folder(*transport_, spec.folder));
     std::vector<std::string> argv = {
-        "setsid",       "--fork",         "sh",       "-c", std::string(kLeader), "exa-launch",
-        log_path(spec), run_folder(spec), spec.folder};
+        "env",      mark(spec),           "setsid",     "--fork",       "sh",
+        "-c",       std::string(kLeader), "exa-launch", log_path(spec), run_folder(spec),
+        spec.folder};
     argv.insert(argv.end(), rendered.command.begin(), rendered.command.end());
     std::string variables;
     for (const auto& [key, value] : rendered.environment)
@@ -97,7 +114,7 @@ class Local final : public Driver {
     seen.job = job.empty() ? std::string(trim(*pid)) : job;
     EXA_ASSIGN(seen.started, when(spec, "started"));
     // asked first: one that ends between the two questions has written how
-    EXA_ASSIGN(const bool lives, leader_lives(spec, seen.job));
+    EXA_ASSIGN(const bool lives, lives_on(spec, seen.job));
     const auto code = file(spec, "exit");
     if (code) {
       EXA_ASSIGN(seen.ended, when(spec, "ended"));
@@ -105,7 +122,7 @@ class Local final : public Driver {
       if (!number) return fail(Code::unreadable_output, run_folder(spec) + "/exit is no number");
       seen.exit_code = static_cast<int>(*number);
       seen.state = *number == 0 ? JobState::succeeded : JobState::failed;
-      if (*number > 128) seen.reason = fmt::format("ended by signal {}", *number - 128);
+      seen.reason = reason_of_exit(*number);
       return std::optional(std::move(seen));
     }
     if (code.error().code != Code::not_found) return fail(code.error());
@@ -114,19 +131,26 @@ class Local final : public Driver {
     return std::optional(std::move(seen));
   }
 
-  // The whole session: the leader passes it on and writes how it ended.
+  // Everything that came of it; the leader, if it lives, writes how it ended.
   Result<void> cancel(const LaunchSpec& spec, const std::string& job) override {
-    EXA_ASSIGN(const bool lives, leader_lives(spec, job));
-    if (!lives) return {};
-    // the group too: its leader may be gone
-    EXA_TRY(transport_->run({"kill", "-TERM", "--", job}));
-    EXA_TRY(transport_->run({"kill", "-TERM", "--", "-" + job}));
+    EXA_ASSIGN(const Living living, living_of(spec, job));
+    if (!living.any()) return {};
+    // the group was the launch's own a moment ago, and keeps its number while anything is in it
+    const std::string group = living.group ? job : "";
+    // a leader that carries the mark tells its group by itself: some programs end at once, without
+    // saving, when they are told too often
+    EXA_TRY(marked_processes(spec, "TERM", living.leader_is_marked ? "" : group));
     for (int tries = 0; tries < 100; ++tries) {
-      EXA_ASSIGN(const bool still, leader_lives(spec, job));
+      EXA_ASSIGN(const bool still, anything_left(spec, group));
       if (!still) return {};
       EXA_TRY(transport_->run({"sleep", "0.1"}));
     }
-    EXA_TRY(transport_->run({"kill", "-KILL", "--", "-" + job}));
+    // again for what was started while the others were found
+    for (int tries = 0; tries < 5; ++tries) {
+      EXA_TRY(marked_processes(spec, "KILL", group));
+      EXA_ASSIGN(const bool still, anything_left(spec, group));
+      if (!still) return {};
+    }
     return {};
   }
 
@@ -134,10 +158,13 @@ class Local final : public Driver {
     return tail(*transport_, log_path(spec), lines);
   }
 
+  std::unique_ptr<Driver> in_containers() override { return compose_driver(std::move(transport_)); }
+
  private:
   static std::string log_path(const LaunchSpec& spec) {
     return spec.folder + "/" + spec.id + ".log";
   }
+  static std::string mark(const LaunchSpec& spec) { return "EXA_LAUNCH=" + run_folder(spec); }
   static std::string run_folder(const LaunchSpec& spec) {
     return spec.folder + "/" + spec.id + ".run";
   }
@@ -158,35 +185,75 @@ class Local final : public Driver {
   Result<std::optional<Observed>> without_files(const LaunchSpec& spec, const std::string& job) {
     std::optional<Observed> seen;
     if (job.empty()) return seen;
-    EXA_ASSIGN(const bool lives, leader_lives(spec, job));
+    EXA_ASSIGN(const bool lives, lives_on(spec, job));
     if (lives) seen = Observed{.job = job, .state = JobState::running};
     return seen;
   }
 
-  // Whether anything of it runs: its leader, or what is left of the leader's process group.
-  Result<bool> leader_lives(const LaunchSpec& spec, const std::string& job) {
-    EXA_ASSIGN(const bool leads, leader_itself_lives(spec, job));
-    if (leads) return true;
-    const auto boot = file(spec, "boot");
-    const auto now = transport_->read_file("/proc/sys/kernel/random/boot_id");
-    // numbers of another boot are somebody else's
-    if (!boot || !now || *boot != *now || job.find_first_not_of("0123456789") != std::string::npos)
-      return false;
-    EXA_ASSIGN(const Finished group, transport_->run({"kill", "-0", "--", "-" + job}));
-    if (group.exit_code != 0) return false;
-    // what has ended and was not reaped is no process that runs
-    EXA_ASSIGN(const Finished members,
-               transport_->run({"ps", "-o", "pgid=,stat=", "--no-headers", "-e"}));
-    for (const std::string_view line : split(members.out, '\n')) {
-      const std::string_view row = trim(line);
-      const size_t blank = row.find(' ');
-      if (blank == std::string_view::npos || row.substr(0, blank) != job) continue;
-      if (!trim(row.substr(blank)).starts_with('Z')) return true;
-    }
-    return false;
+  // What runs of a launch.
+  struct Living {
+    bool marked = false;  // something that carries its mark
+    bool group = false;   // its process group, which may hold what carries none
+    bool leader_is_marked = false;
+    bool any() const { return marked || group; }
+  };
+
+  Result<bool> lives_on(const LaunchSpec& spec, const std::string& job) {
+    EXA_ASSIGN(const Living living, living_of(spec, job));
+    return living.any();
   }
 
-  // A number is given again after a while: the leader is known by what it was started with.
+  // A number of a process or group is given again after a while: a group is the launch's when its
+  // leader is, or something in it carries the mark.
+  Result<Living> living_of(const LaunchSpec& spec, const std::string& job) {
+    Living living;
+    EXA_ASSIGN(living.group, leader_itself_lives(spec, job));
+    EXA_ASSIGN(const auto marked, marked_processes(spec));
+    living.marked = !marked.empty();
+    living.leader_is_marked = living.group && std::ranges::find(marked, job) != marked.end();
+    if (living.group || !living.marked) return living;
+    EXA_ASSIGN(const auto members, members_of(job));
+    living.group = std::ranges::any_of(members, [&](const std::string& member) {
+      return std::ranges::find(marked, member) != marked.end();
+    });
+    return living;
+  }
+
+  Result<bool> anything_left(const LaunchSpec& spec, const std::string& group) {
+    EXA_ASSIGN(const auto marked, marked_processes(spec));
+    if (!marked.empty() || group.empty()) return !marked.empty();
+    EXA_ASSIGN(const auto members, members_of(group));
+    return !members.empty();
+  }
+
+  Result<std::vector<std::string>> marked_processes(const LaunchSpec& spec,
+                                                    const std::string& signal = "",
+                                                    const std::string& group = "") {
+    EXA_ASSIGN(const Finished found,
+               transport_->run({"env", "-u", "EXA_LAUNCH", "sh", "-c", std::string(kMarked),
+                                "exa-marked", mark(spec), signal, group}));
+    std::vector<std::string> pids;
+    for (const std::string_view line : split(found.out, '\n'))
+      if (!line.empty()) pids.emplace_back(line);
+    return pids;
+  }
+
+  // What has ended and was not reaped is no process that runs.
+  Result<std::vector<std::string>> members_of(const std::string& group) {
+    EXA_ASSIGN(const Finished all,
+               transport_->run({"ps", "-o", "pgid=,pid=,stat=", "--no-headers", "-e"}));
+    std::vector<std::string> pids;
+    for (const std::string_view line : split(all.out, '\n')) {
+      std::vector<std::string_view> words;
+      for (const std::string_view word : split(line, ' '))
+        if (!word.empty()) words.push_back(word);
+      if (words.size() == 3 && words[0] == group && !words[2].starts_with('Z'))
+        pids.emplace_back(words[1]);
+    }
+    return pids;
+  }
+
+  // The leader is known by what it was started with.
   Result<bool> leader_itself_lives(const LaunchSpec& spec, const std::string& job) {
     const auto words = transport_->read_file(fmt::format("/proc/{}/cmdline", job));
     if (!words && words.error().code == Code::not_found) return false;

@@ -16,7 +16,7 @@ void check_vocabulary(const LaunchSpec& spec, std::vector<Problem>& problems) {
            fmt::format("there is this machine alone, and {} were asked for", spec.resources.nodes));
   if (spec.replicas != 1) refuse("/replicas", "there is one of each program");
   if (!spec.image.empty())
-    refuse("/image", "programs run as they are, not in images: docker compose runs those");
+    refuse("/image", "programs run as they are, not in images: --backend compose runs those");
   const SchedulerOptions& options = spec.options;
   if (!options.partition.empty()) refuse("/options/partition", "there are no partitions or queues");
   if (!options.account.empty()) refuse("/options/account", "there are no accounts");

@@ -13,6 +13,9 @@ namespace exa {
 enum class JobState { pending, running, succeeded, failed, cancelled, unknown };
 std::string_view name(JobState state);
 
+// "ended by signal 9" of a status above 128, as a shell counts; empty: it ended by itself.
+std::string reason_of_exit(int64_t exit_code);
+
 struct Observed {
   std::string job;  // the scheduler's own id
   JobState state = JobState::unknown;

@@ -96,11 +96,24 @@ bool is_job_id(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789_+") == std::string_view::npos;
 }
 
-std::string said(const Finished& finished) {
-  std::string text(trim(finished.err.empty() ? finished.out : finished.err));
-  std::ranges::replace(text, '\n', ' ');
-  return printable(text.substr(0, 500));
-}
+// Fixed text: the program stands behind it as arguments. Slurm's programs obey variables before
+// they obey a script (sbatch(1), "INPUT ENVIRONMENT VARIABLES"), and squeue's could hide a job, so
+// that it would be submitted twice: those of whoever submits are dropped, but for the ones that say
+// which Slurm is meant and who asks. The output of a job is opened under the umask of sbatch, and
+// may hold what opens a workbench: its owner's alone (the script gives the old umask back).
+constexpr std::string_view kCleanly =
+    R"(for name in $(env | sed -n 's/^\([A-Za-z_][A-Za-z0-9_]*\)=.*/\1/p'); do
+  case $name in
+    SLURM_CONF|SLURM_CONF_SERVER|SLURM_CLUSTERS|SLURM_JWT) ;;
+    SLURM_*|SBATCH_*|SQUEUE_*|SACCT_*|SCANCEL_*|SCONTROL_*) unset "$name" ;;
+  esac
+done
+command -v "$1" >/dev/null || exit 126
+EXA_UMASK=$(umask); export EXA_UMASK; umask 077
+[ "$1" = sbatch ] || export SLURM_TIME_FORMAT=%s
+exec "$@"
+)";
+constexpr int kNoProgram = 126;
 
 // Words of sbatch and squeue when no answer of the controller arrived: whether it heard is unknown.
 bool lost_the_controller(std::string_view text) {
@@ -124,7 +137,7 @@ class Slurm final : public Driver {
     EXA_ASSERT(rendered.files.size() == 1);
     // the script on standard input, so that there is no file whose content could be another one
     std::vector<std::string> argv(rendered.command.begin(), rendered.command.end() - 1);
-    EXA_ASSIGN(const Finished finished, transport_->give(argv, rendered.files[0].text));
+    EXA_ASSIGN(const Finished finished, ask(argv, rendered.files[0].text));
     if (finished.exit_code != 0) {
       const std::string why = said(finished);
       if (lost_the_controller(why)) return fail(Code::unreachable, "Slurm did not answer: " + why);
@@ -146,8 +159,7 @@ class Slurm final : public Driver {
       EXA_ASSIGN(id, find_by_tag(spec));
       if (id.empty()) return std::optional<Observed>();
     }
-    EXA_ASSIGN(const Finished finished, transport_->run({"env", "SLURM_TIME_FORMAT=%s", "scontrol",
-                                                         "-o", "show", "job", id}));
+    EXA_ASSIGN(const Finished finished, ask({"scontrol", "-o", "show", "job", id}));
     if (finished.exit_code == 0) return read_scontrol(id, finished.out);
     const std::string why = said(finished);
     if (why.find("Invalid job id") == std::string::npos)
@@ -156,7 +168,7 @@ class Slurm final : public Driver {
   }
 
   Result<void> cancel(const LaunchSpec&, const std::string& job) override {
-    EXA_ASSIGN(const Finished finished, transport_->run({"scancel", job}));
+    EXA_ASSIGN(const Finished finished, ask({"scancel", job}));
     const std::string why = said(finished);
     if (finished.exit_code == 0 || why.find("Invalid job id") != std::string::npos ||
         why.find("already completing or completed") != std::string::npos)
@@ -169,11 +181,19 @@ class Slurm final : public Driver {
   }
 
  private:
+  Result<Finished> ask(const std::vector<std::string>& words, const std::string& input = "") {
+    std::vector<std::string> argv = {"sh", "-c", std::string(kCleanly), "exa-slurm"};
+    argv.insert(argv.end(), words.begin(), words.end());
+    EXA_ASSIGN(Finished finished, transport_->give(argv, input));
+    if (finished.exit_code != kNoProgram) return finished;
+    return fail(Code::not_found,
+                fmt::format("there is no program {} on {}", words.front(), transport_->describe()));
+  }
+
   // Ended jobs stay in the controller for MinJobAge (5 min), and in accounting for good.
   Result<std::string> find_by_tag(const LaunchSpec& spec) {
-    EXA_ASSIGN(const Finished finished,
-               transport_->run({"squeue", "--noheader", "--states=all", "--name=" + job_name(spec),
-                                "--format=%i|%k"}));
+    EXA_ASSIGN(const Finished finished, ask({"squeue", "--noheader", "--states=all",
+                                             "--name=" + job_name(spec), "--format=%i|%k"}));
     if (finished.exit_code != 0)
       return fail(Code::unreachable, "Slurm did not answer: " + said(finished));
     const std::string tag = launch_tag(spec);
@@ -210,9 +230,8 @@ class Slurm final : public Driver {
   }
 
   Result<std::optional<Observed>> from_accounting(const std::string& id) {
-    auto finished = transport_->run({"env", "SLURM_TIME_FORMAT=%s", "sacct", "--noheader",
-                                     "--parsable2", "--allocations", "--jobs=" + id,
-                                     "--format=State,Reason,Start,End,NodeList,ExitCode"});
+    auto finished = ask({"sacct", "--noheader", "--parsable2", "--allocations", "--jobs=" + id,
+                         "--format=State,Reason,Start,End,NodeList,ExitCode"});
     // without accounting nobody knows any more
     if (!finished || finished->exit_code != 0) return std::optional<Observed>();
     const std::string_view line = trim(finished->out);

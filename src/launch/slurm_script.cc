@@ -173,6 +173,12 @@ std::string directives(const LaunchSpec& spec, std::vector<std::string>& notes) 
   return text;
 }
 
+// The output file is opened under the umask of whoever submits, which the driver makes private for
+// that; what runs makes its own files under the one that was there before.
+constexpr std::string_view kUmask = R"(umask "${EXA_UMASK:-$(umask)}"
+unset EXA_UMASK
+)";
+
 // In a cloud, and wherever nodes were given addresses, a node's name may mean nothing to the
 // others.
 constexpr std::string_view kHeadNode = R"(
@@ -212,6 +218,7 @@ Result<Rendered> render_slurm(const LaunchSpec& spec) {
   std::string text = "#!/bin/bash\n" + directives(spec, rendered.notes);
   note_common_limits(spec, kSlurm, rendered.notes);
   text += script_opening(spec, kSlurm);
+  text += kUmask;
   if (mentions(spec.command, RunTime::head_node)) text += kHeadNode;
   text += '\n' + script_exports(spec);
   std::string task = task_words(spec.command, kSlurm);

@@ -66,6 +66,8 @@ TEST(SlurmScript, WhatIsNotAskedHasNoLine) {
             "#SBATCH --ntasks-per-node=1\n"
             "#SBATCH --no-requeue\n"
             "set -euo pipefail\n"
+            "umask \"${EXA_UMASK:-$(umask)}\"\n"
+            "unset EXA_UMASK\n"
             "\n"
             "exec srun --nodes=1 --ntasks=1 --ntasks-per-node=1 --kill-on-bad-exit=1 --export=ALL "
             "-- train.sh\n");

@@ -1,5 +1,7 @@
 #include "launch/target_files.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/text.h"
@@ -33,6 +35,12 @@ Result<std::string> tail(Transport& transport, const std::string& path, int64_t 
     return fail(Code::not_found, "nothing was printed yet: there is no " + printable(path));
   return fail(Code::probe_failed,
               fmt::format("cannot read {}: {}", printable(path), printable(trim(finished.err))));
+}
+
+std::string said(const Finished& finished) {
+  std::string text(trim(finished.err.empty() ? finished.out : finished.err));
+  std::ranges::replace(text, '\n', ' ');
+  return printable(text.substr(0, 500));
 }
 
 }  // namespace exa

@@ -1,4 +1,5 @@
-// Files and folders where a launch works, through a transport. Paths are absolute.
+// Files and folders where a launch works, through a transport, and what programs there said. Paths
+// are absolute.
 #pragma once
 
 #include <string>
@@ -13,5 +14,7 @@ Result<std::string> home_on(Transport& transport);  // of whoever the transport 
 Result<void> make_folder(Transport& transport, const std::string& folder);
 // The last lines; not_found when the file is not there yet.
 Result<std::string> tail(Transport& transport, const std::string& path, int64_t lines);
+// What a program said that failed, for people: one line, not too long.
+std::string said(const Finished& finished);
 
 }  // namespace exa

@@ -120,6 +120,19 @@ TEST_P(EveryVocabulary, WritingWhatIsThereChangesNothing) {
   }
 }
 
+// Devices without a word for their model are the easiest to lose: the text says how many, or a note
+// does, whatever their family.
+TEST_P(EveryVocabulary, DevicesWithoutAModelAreWrittenOrNamedAsLost) {
+  for (const Family family : {Family::nvidia, Family::amd, Family::intel_gaudi, Family::tpu}) {
+    for (const int64_t count : {1, 2, 8}) {
+      Shape shape;
+      shape.accelerator_family = family;
+      shape.gpu_count = count;
+      EXPECT_TRUE(reads_back(vocabulary(), shape, render_shape(vocabulary(), shape, "small")));
+    }
+  }
+}
+
 TEST_P(EveryVocabulary, KnowsItsOwnTexts) {
   Shape shape;
   shape.accelerator_family = Family::nvidia;

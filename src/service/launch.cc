@@ -21,10 +21,6 @@ std::string show_command(const Launch& launch) {
   return fmt::format("exa {} show {}", group_of(launch.spec.kind), launch.spec.name);
 }
 
-std::string backend_of(ClusterKind kind) {
-  return kind == ClusterKind::host ? "local" : std::string(name(kind));
-}
-
 json::object plan_json(const Rendered& rendered, const Placed& placed) {
   json::array files;
   for (const RenderedFile& file : rendered.files)
@@ -84,7 +80,7 @@ class Start {
     if (cluster == "auto") {
       EXA_ASSIGN(cluster, choose_cluster(service_, caller_, what_));
     }
-    EXA_ASSIGN(aim_, aim_at(service_, caller_, cluster));
+    EXA_ASSIGN(aim_, aim_at(service_, caller_, cluster, what_.backend));
     launch_.cluster = cluster;
     EXA_ASSIGN(launch_.spec.folder, folder());
     EXA_ASSIGN(Answer begun, begin(over));
@@ -188,9 +184,14 @@ class Start {
     return answer;
   }
 
+  LaunchTarget target(const std::string& folder) const {
+    const bool own_address = aim_.kind == ClusterKind::kubernetes || aim_.in_containers;
+    return {folder, aim_.kind, own_address};
+  }
+
   Result<void> fill(const ShapeOfLaunch& shape) {
     LaunchSpec& spec = launch_.spec;
-    EXA_ASSIGN(Program program, what_.program(shape.shape, {spec.folder, aim_.kind}));
+    EXA_ASSIGN(Program program, what_.program(shape.shape, target(spec.folder)));
     auto problems = problems_of(program.command, program.environment);
     if (!problems.empty()) return fail(invalid("launch", std::move(problems)));
     notices_.insert(notices_.end(), program.notes.begin(), program.notes.end());
@@ -210,7 +211,7 @@ class Start {
     launch_.shape = shape.shape;
     launch_.hardware_profile = shape.profile;
     launch_.overrides = shape.overrides;
-    launch_.backend = backend_of(aim_.kind);
+    launch_.backend = backend_of(aim_);
     launch_.details = std::move(program.details);
     launch_.state = LaunchState::submitting;
     launch_.created_at = service_.now();
@@ -346,7 +347,7 @@ Result<Looked> look(Service& service, const Launch& stored, Progress& progress) 
     ownership = *std::move(owned);
   }
   const Caller caller = observer("launch.observe", progress);
-  auto aim = aim_at(service, caller, stored.cluster);
+  auto aim = aim_of(service, caller, stored);
   auto seen = aim ? aim->driver->find(stored.spec, stored.job)
                   : Result<std::optional<Observed>>(fail(aim.error()));
   if (!seen) {
@@ -472,7 +473,7 @@ Result<Launch> ended(Service& service, const Caller& caller, const Launch& store
     return Answer{};
   }));
   if (caller.dry_run) return ending;
-  EXA_ASSIGN(Aim aim, aim_at(service, caller, stored.cluster));
+  EXA_ASSIGN(Aim aim, aim_of(service, caller, stored));
   std::string job = stored.job;
   if (job.empty()) {
     EXA_ASSIGN(const auto found, aim.driver->find(stored.spec, ""));
@@ -498,6 +499,16 @@ Result<void> await_end(Service& service, const Caller& caller, Launch& launch) {
   return {};
 }
 
+// What its target keeps of a launch goes with it, or the answer says why it stays.
+std::string left_behind(Service& service, const Caller& caller, const Launch& launch) {
+  if (backend_word(launch).empty()) return "";  // only Docker keeps what has ended
+  const auto forgotten = [&]() -> Result<void> {
+    EXA_ASSIGN(Aim aim, aim_of(service, caller, launch));
+    return aim.driver->forget(launch.spec, launch.job);
+  }();
+  return forgotten ? "" : "what its target keeps of it stays: " + forgotten.error().message;
+}
+
 }  // namespace
 
 LaunchRequest same_launch(const Launch& launch) {
@@ -508,6 +519,7 @@ LaunchRequest same_launch(const Launch& launch) {
   same.name = launch.spec.name;
   same.kept = {launch.shape, launch.hardware_profile, launch.overrides, {}};
   same.cluster = launch.cluster;
+  same.backend = backend_word(launch);
   same.folder = launch.spec.folder;
   same.image = launch.spec.image;
   same.port = launch.spec.port;
@@ -551,7 +563,7 @@ Result<Answer> wait_for_launch(Service& service, const Caller& caller, const std
 Result<Answer> launch_logs(Service& service, const Caller& caller, const std::string& project,
                            Surface kind, const std::string& name, int64_t lines) {
   EXA_ASSIGN(const Launch stored, find_now(service, project, kind, name));
-  EXA_ASSIGN(Aim aim, aim_at(service, caller, stored.cluster));
+  EXA_ASSIGN(Aim aim, aim_of(service, caller, stored));
   EXA_ASSIGN(std::string text, aim.driver->logs(stored.spec, stored.job, lines));
   Answer answer;
   answer.body = {{"name", name}, {"project", project}, {"text", without_tokens(std::move(text))}};
@@ -572,7 +584,7 @@ Result<Answer> open_workbench(Service& service, const Caller& caller, const std:
                   fmt::format("exa workbench start {}", name));
     }
     if (launch.state == LaunchState::running) {
-      EXA_ASSIGN(Aim aim, aim_at(service, caller, launch.cluster));
+      EXA_ASSIGN(Aim aim, aim_of(service, caller, launch));
       const auto text = aim.driver->logs(launch.spec, launch.job, kLinesWithAddress);
       if (!text && text.error().code != Code::not_found) return fail(text.error());
       const std::string url = text ? address_in(*text) : "";
@@ -641,6 +653,7 @@ Result<Answer> delete_launch(Service& service, const Caller& caller, const std::
   EXA_ASSIGN(const Looked looked, look(service, stored, *caller.progress));
   EXA_ASSIGN(Launch launch, ended(service, caller, looked.launch));
   EXA_TRY(await_end(service, caller, launch));
+  const std::string kept = caller.dry_run ? "" : left_behind(service, caller, launch);
   return service.mutate(caller, [&](Transaction& tx, Deed& deed) -> Result<Answer> {
     EXA_ASSIGN(const Launch there, find_launch(tx, project, kind, name));
     EXA_TRY(release_consumer(tx, deed, there));
@@ -653,6 +666,7 @@ Result<Answer> delete_launch(Service& service, const Caller& caller, const std::
     answer.body["deleted"] = true;
     if (!launch.spec.folder.empty())
       answer.notices.push_back(fmt::format("its files stay in {}", launch.spec.folder));
+    if (!kept.empty()) answer.notices.push_back(kept);
     return answer;
   });
 }

@@ -17,6 +17,7 @@ namespace exa {
 struct LaunchTarget {
   std::string folder;  // there; empty: none
   ClusterKind kind = ClusterKind::host;
+  bool own_address = false;  // it is reached through an address of its own: a pod, a container
 };
 
 // What runs, once the shape is known.
@@ -43,8 +44,9 @@ struct LaunchRequest {
   json::object given;            // fields of a shape that the caller gave: they win, one by one
   std::optional<ShapeOfLaunch> kept;  // instead of both: the shape that it has already
   std::string cluster;                // empty: the machine of exa itself; "auto": placement chooses
-  std::string require;                // "verified": nothing less will do; empty: unchecked will
-  std::string residency;              // of the workload; empty: it says nothing
+  std::string backend;    // where no scheduler is: "process" or "compose"; empty: process
+  std::string require;    // "verified": nothing less will do; empty: unchecked will
+  std::string residency;  // of the workload; empty: it says nothing
   std::string dataset_residency;
   std::string folder;  // absolute, on the target; empty: one below its home
   std::string image;

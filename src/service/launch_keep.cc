@@ -10,6 +10,7 @@ namespace {
 
 constexpr Duration kLifetime = hours(7 * 24);  // as at its start
 constexpr std::string_view kOrigin = "exa";    // no transport gives it
+constexpr std::string_view kCompose = "compose";
 constexpr Duration kRenewBelow = hours(4 * 24);
 
 // What the cluster's newest snapshot saw running is counted there.
@@ -106,7 +107,8 @@ Caller observer(const std::string& action, Progress& progress) {
   return caller;
 }
 
-Result<Aim> aim_at(Service& service, const Caller& caller, const std::string& cluster) {
+Result<Aim> aim_at(Service& service, const Caller& caller, const std::string& cluster,
+                   const std::string& backend) {
   Aim aim;
   ClusterAddress address;
   if (!cluster.empty()) {
@@ -116,8 +118,31 @@ Result<Aim> aim_at(Service& service, const Caller& caller, const std::string& cl
     address = found.address;
   }
   aim.kind = address.kind;
+  if (aim.kind != ClusterKind::host && !backend.empty()) {
+    return fail(invalid(
+        "launch", {{"/backend",
+                    fmt::format("is for machines without a scheduler, and {} is of kind {}",
+                                cluster, name(aim.kind)),
+                    "leave --backend out, or leave --cluster out to run it on this machine"}}));
+  }
   EXA_ASSIGN(aim.driver, service.around().driver(address, *caller.progress));
+  aim.in_containers = backend == kCompose;
+  if (aim.in_containers) aim.driver = aim.driver->in_containers();
+  EXA_ASSERT(aim.driver);
   return aim;
+}
+
+Result<Aim> aim_of(Service& service, const Caller& caller, const Launch& launch) {
+  return aim_at(service, caller, launch.cluster, backend_word(launch));
+}
+
+std::string backend_of(const Aim& aim) {
+  if (aim.kind != ClusterKind::host) return std::string(name(aim.kind));
+  return std::string(aim.in_containers ? kCompose : "local");
+}
+
+std::string backend_word(const Launch& launch) {
+  return launch.backend == kCompose ? launch.backend : "";
 }
 
 }  // namespace exa

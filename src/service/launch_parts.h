@@ -34,8 +34,16 @@ Result<void> release_consumer(Transaction& tx, Deed& deed, const Launch& launch)
 struct Aim {
   std::unique_ptr<Driver> driver;
   ClusterKind kind = ClusterKind::host;
+  bool in_containers = false;  // of Compose, on a machine without a scheduler
 };
-Result<Aim> aim_at(Service& service, const Caller& caller, const std::string& cluster);
+// `backend` is what a request says; where a scheduler is, any is refused.
+Result<Aim> aim_at(Service& service, const Caller& caller, const std::string& cluster,
+                   const std::string& backend);
+Result<Aim> aim_of(Service& service, const Caller& caller, const Launch& launch);
+// "local", "compose", "slurm": as Launch::backend has it.
+std::string backend_of(const Aim& aim);
+// The word of a request that comes to the same again.
+std::string backend_word(const Launch& launch);
 
 // Stores how a launch stands, with everything that follows from it, and fills in the deed.
 Result<void> keep_launch(Transaction& tx, Deed& deed, const Launch& before, const Launch& launch,

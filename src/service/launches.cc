@@ -245,7 +245,7 @@ Result<std::vector<Launch>> open_launches(Transaction& tx) {
 Result<void> put_launch(Transaction& tx, const Launch& launch) {
   EXA_TRY(tx.change(
       "INSERT INTO launch VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (id) DO UPDATE SET spec = "
-      "$4, open = $6",
+      "$4, created_at = $5, open = $6",
       {launch.key(), launch.spec.project, std::string(name(launch.spec.kind)),
        to_text(to_stored_json(launch)), launch.created_at.micros,
        int64_t{is_open(launch.state) ? 1 : 0}}));

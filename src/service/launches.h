@@ -33,7 +33,7 @@ struct Launch {
   std::string hardware_profile;        // NAME@V, or PROJECT/NAME@V of a shared one; empty: none
   std::vector<std::string> overrides;  // fields of the shape that were given over the profile's
   std::string cluster;                 // empty: the machine of exa itself
-  std::string backend;                 // "local", "slurm", "flux", "kubernetes"
+  std::string backend;                 // "local", "compose", "slurm", "flux", "kubernetes"
   json::object resolution;             // of the shape on the cluster, when it was launched
   json::object details;                // what it is, for people: model, dataset, strategy
   std::string lease;                   // ids; empty: none

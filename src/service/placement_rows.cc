@@ -213,7 +213,7 @@ Result<Pools> load_launch_picture(Transaction& tx, Time now, const std::string& 
       stored, [&](const StoredPool& one) { return one.pool.accelerator == family; });
   if (!cluster.empty() && !has_family) {
     StoredPool own;
-    own.pool.name = "cluster:" + cluster;  // no pool can be called this
+    own.pool.name = kNoPool + cluster;
     own.pool.cluster = cluster;
     own.pool.accelerator = family;
     EXA_ASSIGN(const auto leases, open_leases_by_pool(tx, now));

@@ -37,6 +37,12 @@ Result<std::vector<Lease>> leases_on(Transaction& tx, const std::string& cluster
 // Every pool and every rule as one consistent picture: what place() decides on.
 Result<Pools> load_picture(Transaction& tx, Time now);
 
+// What is held of a cluster without a pool is held of this; no pool can be called so.
+inline const std::string kNoPool = "cluster:";
+inline bool is_no_pool(const std::string& pool) {
+  return pool.starts_with(kNoPool);
+}
+
 // The pools that a launch can be placed on: those that `cluster` backs, or any cluster (empty). A
 // cluster without a pool of the family is one itself, "cluster:NAME", without price or region.
 Result<Pools> load_launch_picture(Transaction& tx, Time now, const std::string& cluster,

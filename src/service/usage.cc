@@ -1,6 +1,7 @@
 #include "service/usage.h"
 
 #include "service/leases.h"
+#include "service/placement_rows.h"
 #include "service/profile_rows.h"
 
 namespace exa {
@@ -22,10 +23,11 @@ UsageRecord record_of(const Lease& lease, Time now) {
   record.devices = lease.devices;
   record.held_milli = lease.held_milli;
   record.price = lease.price;
-  if (!lease.price && lease.target != Target::cloud) {
-    record.price = Money{};  // on premises without a price: counts as 0 and is marked
-    record.price_set = false;
-  }
+  record.price_set = lease.price.has_value();
+  // an on-premises pool without a price counts as 0 and is marked; where there is no pool, nobody
+  // could have set one, and what it costs is not known
+  if (!lease.price && lease.target != Target::cloud && !is_no_pool(lease.pool))
+    record.price = Money{};
   record.carbon = lease.carbon;
   return record;
 }

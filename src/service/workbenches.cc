@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "service/launch_parts.h"
+
 namespace exa {
 namespace {
 
@@ -9,13 +11,12 @@ namespace {
 // free. exa keeps neither: both are read from what it prints (open_workbench).
 Program jupyter(const LaunchTarget& target, int64_t port) {
   const std::string& folder = target.folder;
-  // in a pod of its own the only way in is its address
-  const bool in_pod = target.kind == ClusterKind::kubernetes;
+  // where it has an address of its own, that is the only way in
   Program program;
   program.command = {"jupyter-notebook",
                      "--no-browser",
                      "--allow-root",
-                     in_pod ? "--ip=0.0.0.0" : "--ip=127.0.0.1",
+                     target.own_address ? "--ip=0.0.0.0" : "--ip=127.0.0.1",
                      fmt::format("--port={}", port),
                      "--port-retries=200"};
   if (!folder.empty()) program.command.emplace_back("--notebook-dir=" + folder);
@@ -58,6 +59,7 @@ Result<Answer> resize_workbench(Service& service, const Caller& caller,
   }
   anew.require = what.require;
   anew.cluster = stored.cluster;
+  anew.backend = backend_word(stored);
   anew.folder = stored.spec.folder;
   anew.image = stored.spec.image;
   anew.port = stored.spec.port;

@@ -4,7 +4,11 @@
 #include <optional>
 #include <system_error>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
+#include <unistd.h>
 
 #include "base/private_folder.h"
 #include "store/group_commit.h"
@@ -32,6 +36,32 @@ class FileOwnership final : public Ownership {
   LockFile lock_;
 };
 
+// What the kernel makes up: nothing can be kept there, whoever one is.
+bool keeps_no_files(const fs::path& folder) {
+  struct statfs system {};
+  return ::statfs(folder.c_str(), &system) == 0 &&
+         (system.f_type == PROC_SUPER_MAGIC || system.f_type == SYSFS_MAGIC);
+}
+
+// A store that is not there and could never be made holds nothing that anybody asked for: to say
+// that it is empty would hide that its place is wrong. The nearest folder above decides.
+Result<void> could_be_made(const fs::path& folder) {
+  std::error_code error;
+  fs::path above = fs::absolute(folder, error);
+  while (!fs::exists(above, error) && above.has_relative_path()) above = above.parent_path();
+  std::string why;
+  if (!fs::is_directory(above, error))
+    why = "is not a folder";
+  else if (keeps_no_files(above))
+    why = "keeps no files";
+  else if (above != folder && ::faccessat(AT_FDCWD, above.c_str(), W_OK | X_OK, AT_EACCESS) != 0)
+    why = "may not be written to";
+  if (why.empty()) return {};
+  return fail(Code::store_unwritable, fmt::format("there is no data folder {}, and none can be "
+                                                  "made: {} {}",
+                                                  folder.string(), above.string(), why));
+}
+
 class SqliteStore final : public Store, private GroupCommit::Writer {
  public:
   explicit SqliteStore(SqliteOptions options) : options_(std::move(options)), group_(*this) {}
@@ -44,13 +74,14 @@ class SqliteStore final : public Store, private GroupCommit::Writer {
   Result<void> open_existing() {
     std::error_code error;
     const fs::file_status folder = fs::status(options_.folder, error);
-    if (!fs::exists(folder) && folder.type() == fs::file_type::not_found) return {};
+    if (!fs::exists(folder) && folder.type() == fs::file_type::not_found)
+      return could_be_made(options_.folder);
     if (fs::exists(folder) && !fs::is_directory(folder)) {
       return fail(Code::store_unwritable,
                   fmt::format("{} is not a folder", options_.folder.string()));
     }
     EXA_ASSIGN(const bool there, database_is_there());
-    if (!there) return {};
+    if (!there) return could_be_made(options_.folder);
     EXA_ASSIGN(Connection connection, open_connection());
     give_back(std::move(connection));
     return {};
