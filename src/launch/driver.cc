@@ -16,6 +16,17 @@ std::string reason_of_exit(int64_t exit_code) {
   return exit_code > 128 ? fmt::format("ended by signal {}", exit_code - 128) : std::string();
 }
 
+Result<std::optional<Observed>> explained(const LaunchSpec& spec,
+                                          Result<std::optional<Observed>> seen,
+                                          std::string_view where) {
+  if (!seen || !*seen || spec.installed_by.empty()) return seen;
+  Observed& observed = **seen;
+  if (observed.state == JobState::failed && observed.exit_code == kNoSuchProgram) {
+    observed.reason = without_its_program(spec, observed.nodes.empty() ? where : observed.nodes[0]);
+  }
+  return seen;
+}
+
 bool is_refusal(const Error& error) {
   switch (error.code) {
     case Code::unresolvable:   // the scheduler answered no

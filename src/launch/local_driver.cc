@@ -83,6 +83,7 @@ class Local final : public Driver {
 
   Result<std::string> submit(const LaunchSpec& spec, const Rendered& rendered) override {
     EXA_TRY(make_folder(*transport_, spec.folder));
+    EXA_TRY(write_files(*transport_, spec.folder, rendered.files));
     std::vector<std::string> argv = {
         "env",      mark(spec),           "setsid",     "--fork",       "sh",
         "-c",       std::string(kLeader), "exa-launch", log_path(spec), run_folder(spec),
@@ -123,7 +124,7 @@ class Local final : public Driver {
       seen.exit_code = static_cast<int>(*number);
       seen.state = *number == 0 ? JobState::succeeded : JobState::failed;
       seen.reason = reason_of_exit(*number);
-      return std::optional(std::move(seen));
+      return explained(spec, std::optional(std::move(seen)), where());
     }
     if (code.error().code != Code::not_found) return fail(code.error());
     seen.state = lives ? JobState::running : JobState::failed;
@@ -161,6 +162,10 @@ class Local final : public Driver {
   std::unique_ptr<Driver> in_containers() override { return compose_driver(std::move(transport_)); }
 
  private:
+  std::string where() const {
+    const std::string where = transport_->describe();
+    return where == "local" ? "this machine" : where;
+  }
   static std::string log_path(const LaunchSpec& spec) {
     return spec.folder + "/" + spec.id + ".log";
   }

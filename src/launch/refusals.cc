@@ -92,4 +92,17 @@ void refuse_without_container(const LaunchSpec& spec, std::string_view target,
   if (spec.volume.bytes > 0) refuse_path(spec.volume.mount, "/volume/mount", problems);
 }
 
+void refuse_kserve(const LaunchSpec& spec, std::string_view target,
+                   std::vector<Problem>& problems) {
+  if (!spec.kserve) return;
+  problems.push_back({"/kserve", fmt::format("{} has no InferenceServices", target),
+                      "run it on Kubernetes, where KServe is installed"});
+}
+
+void refuse_files(const LaunchSpec& spec, std::string_view target, std::vector<Problem>& problems) {
+  if (spec.files.empty()) return;
+  problems.push_back({"/files", fmt::format("{} gives a program no files beside its image", target),
+                      "build them into the image"});
+}
+
 }  // namespace exa
