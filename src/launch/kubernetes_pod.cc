@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/kubernetes_names.h"
 #include "base/quantity.h"
 #include "base/text.h"
 #include "launch/kubernetes_devices.h"

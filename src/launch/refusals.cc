@@ -92,11 +92,4 @@ void refuse_without_container(const LaunchSpec& spec, std::string_view target,
   if (spec.volume.bytes > 0) refuse_path(spec.volume.mount, "/volume/mount", problems);
 }
 
-bool is_label_value(std::string_view text) {
-  return text.empty() || (text.size() <= 63 && is_alphanumeric(text.front()) &&
-                          is_alphanumeric(text.back()) && std::ranges::all_of(text, [](char c) {
-                            return is_alphanumeric(c) || c == '-' || c == '_' || c == '.';
-                          }));
-}
-
 }  // namespace exa

@@ -22,7 +22,4 @@ void refuse_other_than_text(const LaunchSpec& spec, std::string_view file,
 void refuse_without_container(const LaunchSpec& spec, std::string_view target,
                               std::vector<Problem>& problems);
 
-// The value of a Kubernetes label, which may be empty.
-bool is_label_value(std::string_view text);
-
 }  // namespace exa
