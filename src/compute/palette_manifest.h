@@ -1,7 +1,9 @@
 // PaletteAI's manifests in the document's own spelling: read, checked, and kept word for word
 // (requirement "Compute Profile and Compute"; semantics §6; contract "Manifests"). Pure.
 //
-// Fields that are not known stay in `document` and come out of `exa get` again.
+// Fields that are not known stay in `document` and come out of `exa get` again; one that looks like
+// a slip of a known one is told among the warnings. A null is as if the field were not there, as
+// for kubectl. `status` is read by nobody.
 #pragma once
 
 #include <map>
@@ -43,12 +45,14 @@ struct Manifest {
   PaletteKind kind = PaletteKind::compute;
   std::string name_space;  // the project; of a Project: its own name. Empty: the caller's
   std::string name;
-  json::object document;  // as it was written
-  std::string place;      // file:line:column where it begins
+  json::object document;          // as it was written
+  std::string place;              // file:line:column where it begins; of manifest_of: empty
+  std::vector<Problem> warnings;  // what is taken as it stands and is hardly meant so
 };
 
-// Every document of the file, checked; all problems of all documents at once, each with
-// file:line:column. Two of one kind and name are a problem. Sorted by dependency, else as written.
+// Every document of the file (YAML or JSON), checked; all problems of all documents at once (the
+// first hundred), each with file:line:column. Two of one kind, namespace and name are a problem.
+// Sorted by dependency, else as written. Never empty: a file without a manifest is a problem.
 Result<std::vector<Manifest>> read_manifests(std::string_view text, std::string_view file);
 
 // As read_manifests for one document that is stored or came over the API: problems by JSON pointer.
@@ -120,17 +124,44 @@ WorkloadProfileSpec workload_profile_spec(const Manifest& manifest);
 MlPlatformSpec ml_platform_spec(const Manifest& manifest);
 
 // The profile as a platform sees it: the fields of computeProfileRef.override over it (objects are
-// merged, everything else is replaced). Fails where the two together are not valid.
+// merged, everything else is replaced; of gpuLimits the key of the same family is replaced, however
+// it is spelled). Fails where the two together are not valid, and where the override raises a limit
+// that the profile sets: whoever asks for GPUs does not set how many may be asked for. Problems are
+// by JSON pointer into the profile that the two make.
 Result<ComputeProfileSpec> overridden(const Manifest& compute_profile,
                                       const json::object& override_);
 
-// What `exa explain KIND[.field…]` prints: one row for a field that is known.
-struct ManifestField {
-  std::string path;  // "spec.edge.vip"
-  std::string type;  // "text", "whole number", "list of text", "map of text", "object", …
-  bool required = false;
-  std::string help;  // one sentence
+enum class FieldType {
+  text,
+  boolean,
+  whole_number,
+  object,
+  list_of_text,
+  list_of_objects,
+  map_of_text,
+  map_of_whole_numbers,
+  anything
 };
+std::string_view name(FieldType type);  // "text", "whole number", "list of text", …
+
+struct Findings {
+  std::vector<Problem> problems;
+  std::vector<Problem> warnings;
+};
+
+// A field that is known: what checks a manifest and what `exa explain KIND[.field…]` prints are
+// these rows.
+struct ManifestField {
+  std::string path;  // "spec.edge.vip", "spec.controlPlaneDefaults.taints[].key",
+                     // "metadata.labels[palette.ai/min-nodes]"
+  FieldType type = FieldType::text;
+  bool required = false;  // wherever the object around it is
+  std::string help;       // one sentence without its period
+  // What can be wrong with a value of the right type that stands at the pointer `where`; nullptr:
+  // nothing. Elements and members of a wrong type have been found before, and are passed over.
+  void (*check)(const json::value& value, std::string_view where, Findings& findings) = nullptr;
+};
+// What is known of the kind, the fields of an object after it.
 std::span<const ManifestField> fields_of(PaletteKind kind);
 
 }  // namespace exa
