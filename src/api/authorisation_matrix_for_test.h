@@ -93,7 +93,33 @@ inline const std::map<std::string, json::object>& matrix_arguments() {
       {"pipeline.run", {{"cluster", "hpc"}, {"folder", "/tmp/exa"}, {"project", "P"}}},
       {"pipeline.distributed_launch",
        {{"model", "llama"}, {"cluster", "hpc"}, {"folder", "/tmp/exa"}, {"project", "P"}}},
-      {"manifest.apply", {{"plan", "PLAN"}}},
+      {"manifest.apply+plan", {{"plan", "PLAN"}}},
+      {"manifest.apply", {{"file", kWorkloadProfile}, {"project", "P"}}},
+      {"manifest.diff", {{"file", kWorkloadProfile}, {"project", "P"}}},
+      {"manifest.get", {{"kind", "computeprofile"}, {"name", "edge"}, {"project", "P"}}},
+      {"manifest.delete", {{"kind", "workloadprofile"}, {"name", "clearml"}, {"project", "P"}}},
+      {"manifest.explain", {{"path", "compute"}}},
+      {"machine_source.add", {{"name", "more"}, {"kind", "agent"}}},
+      {"machine_source.list", {}},
+      {"machine_source.remove", {{"name", "spare"}}},
+      {"machine.discover", {{"source", "rack"}}},
+      {"machine.list", {}},
+      {"machine.show", {{"id", "free-gpu"}}},
+      {"machine.report", {{"source", "edge"}, {"report", "REPORT"}}},
+      {"machine.accept", {{"id", "odd"}}},
+      {"machine.forget", {{"id", "unwanted"}}},
+      {"ml_platform.plan", {{"name", "new"}, {"gpus", json::array{"1 H100"}}, {"project", "P"}}},
+      {"ml_platform.create", {{"name", "new"}, {"gpus", json::array{"1 H100"}}, {"project", "P"}}},
+      {"ml_platform.scale", {{"name", "llm"}, {"gpus", json::array{"1 H100"}}, {"project", "P"}}},
+      {"ml_platform.list", {{"project", "P"}}},
+      {"ml_platform.show", {{"name", "llm"}, {"project", "P"}}},
+      {"ml_platform.render", {{"name", "llm"}, {"project", "P"}}},
+      {"ml_platform.provision", {{"name", "llm"}, {"project", "P"}}},
+      {"ml_platform.logs", {{"name", "llm"}, {"project", "P"}}},
+      {"ml_platform.delete", {{"name", "llm"}, {"project", "P"}}},
+      {"provisioner.add", {{"name", "more"}, {"driver", "script"}, {"folder", "/srv/more"}}},
+      {"provisioner.list", {}},
+      {"provisioner.remove", {{"name", "spare"}}},
       {"serving.deploy",
        {{"name", "new"},
         {"cluster", "hpc"},
@@ -205,6 +231,7 @@ class AuthorisationWorld {
     exa.ask("region.set", {{"region", "basement"}, {"jurisdiction", "eu"}});
     for (const char* user : {"grace", "linus"}) exa.ask("user.create", {{"name", user}});
     exa.ask("group.create", {{"name", "crew"}});
+    machines_in(exa);
     for (const char* project : {"vision", "secret"}) fill(project);
     exa.ask("hardware_profile.share",
             {{"name", "shared"}, {"with", json::array{"vision"}}, {"project", "secret"}});
@@ -272,6 +299,7 @@ class AuthorisationWorld {
                                        {"verbs", json::array{"hardware_profile:read"}},
                                        {"projects", json::array{project}}});
     launch_in(exa, project, "hpc");
+    platform_in(exa, project);
     plans_[project] = exa.ask("pipeline.run", {{"name", "planned"},
                                                {"cluster", "hpc"},
                                                {"folder", "/tmp/exa"},
@@ -320,6 +348,7 @@ class AuthorisationWorld {
     const std::string text(value.get_string());
     const std::string project = project_of(relation);
     if (text == "P") return json::value(project);
+    if (text == "REPORT") return json::value(machine_report(exa, "free-cp", 0, 2));
     if (text == "ACCOUNT") return json::value(absent_or("bot-" + project, relation));
     if (text.starts_with("NAME")) {
       const std::string rest = text.substr(4);

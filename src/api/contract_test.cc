@@ -237,6 +237,46 @@ std::vector<Asked> good_requests() {
         {"command", json::array{"true"}},
         {"dry_run", true}}},
       {"manifest.apply", {{"plan", "PLAN"}}},
+      {"machine_source.add", {{"name", "edge"}, {"kind", "agent"}}},
+      {"machine_source.add", {{"name", "nodes"}, {"kind", "cluster"}, {"cluster", "hpc"}}},
+      {"machine.discover", {{"source", "nodes"}}},
+      {"machine_source.list", {}},
+      {"machine.report", {{"source", "edge"}, {"report", "cp 0 1"}}},
+      {"machine.report", {{"source", "edge"}, {"report", "gpu 8 1"}}},
+      {"machine.report", {{"source", "edge"}, {"report", "odd 8 1"}}},
+      {"machine.report", {{"source", "edge"}, {"report", "odd 4 2"}}},
+      {"machine.list", {}},
+      {"machine.show", {{"id", "odd"}}},
+      {"machine.accept", {{"id", "odd"}}},
+      {"machine.forget", {{"id", "odd"}}},
+      {"provisioner.add", {{"name", "build"}, {"driver", "script"}, {"folder", "/nowhere"}}},
+      {"provisioner.list", {}},
+      {"manifest.apply",
+       {{"file",
+         "{apiVersion: palette.ai/v1alpha1, kind: ComputeProfile, metadata: {name: edge}, spec: "
+         "{controlPlaneDefaults: {nodeCount: 1}}}\n---\n{apiVersion: palette.ai/v1alpha1, kind: "
+         "Project, metadata: {name: default}, spec: {computeProfileRef: {name: "
+         "edge}}}\n---\n{apiVersion: palette.ai/v1alpha1, kind: Compute, metadata: {name: "
+         "machines}, "
+         "spec: {}}"}}},
+      {"manifest.diff", {{"file", kWorkloadProfile}}},
+      {"manifest.get", {{"kind", "compute"}}},
+      {"manifest.get", {{"kind", "compute"}, {"name", "machines"}}},
+      {"manifest.explain", {{"path", "computeprofile.spec.edge"}}},
+      {"ml_platform.plan", {{"name", "llm"}, {"gpus", json::array{"8 H100"}}}},
+      {"ml_platform.plan", {{"name", "llm"}, {"gpus", json::array{"80 H100"}}}},
+      {"ml_platform.create", {{"name", "llm"}, {"gpus", json::array{"8 H100"}}}},
+      {"manifest.get", {{"kind", "mlplatform"}, {"name", "llm"}}},
+      {"ml_platform.list", {}},
+      {"ml_platform.show", {{"name", "llm"}}},
+      {"ml_platform.render", {{"name", "llm"}}},
+      {"ml_platform.scale", {{"name", "llm"}, {"gpus", json::array{"4 H100"}}}},
+      {"ml_platform.provision", {{"name", "llm"}}},
+      {"ml_platform.logs", {{"name", "llm"}}},
+      {"ml_platform.delete", {{"name", "llm"}}},
+      {"manifest.delete", {{"kind", "compute"}, {"name", "machines"}}},
+      {"provisioner.remove", {{"name", "build"}}},
+      {"machine_source.remove", {{"name", "nodes"}}},
       {"serving.deploy",
        {{"name", "api"}, {"folder", "FOLDER"}, {"command", json::array{"sleep", "60"}}}},
       {"serving.show", {{"name", "api"}}},
@@ -265,6 +305,14 @@ class Contract : public testing::Test {
     if (const json::value* folder = args.if_contains("folder"); folder && *folder == "FOLDER")
       args["folder"] = (exa_.folder() / "launched").string();
     if (args.contains("plan")) args["plan"] = plan_;
+    if (const json::value* report = args.if_contains("report")) {
+      std::istringstream words{std::string(report->as_string())};
+      std::string machine;
+      int64_t gpus = 0;
+      int64_t sequence = 0;
+      words >> machine >> gpus >> sequence;
+      args["report"] = machine_report(exa_, machine, gpus, sequence);
+    }
     if (args.contains("code")) {
       Caller caller;
       caller.principal = exa_.principal;

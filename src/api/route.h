@@ -140,9 +140,10 @@ struct Route {
   Handler handler = nullptr;
   std::string_view reply;  // schema of its answer (schema.h)
   bool is_long = false;    // may take more than 10 s: reports progress, can be cancelled
-  bool alone = false;    // computes for long, or needs its commit before it can answer: shares none
-  bool creates = false;  // answers 201 where something came to be
-  bool if_match = false;         // replaces or removes what others may have changed: takes If-Match
+  bool alone = false;  // computes for long, or needs its commit before it can answer: shares none
+  bool observes = false;  // keeps what was seen, for which the audit log does not vouch: no entry
+  bool creates = false;   // answers 201 where something came to be
+  bool if_match = false;  // replaces or removes what others may have changed: takes If-Match
   std::vector<Code> fails_with;  // errors beyond those that its parameters and tier tell of
   Check check = nullptr;
   std::vector<std::string_view> examples;  // command lines, shown in help and run by the tests

@@ -72,6 +72,20 @@ std::vector<Example> mutations() {
       {"pipeline.run", {{"name", "new"}, {"folder", "FOLDER"}, {"command", json::array{"true"}}}},
       {"pipeline.distributed_launch", {{"model", "llama"}, {"name", "new"}, {"folder", "FOLDER"}}},
       {"manifest.apply", {{"plan", "PLAN"}}},
+      {"manifest.delete", {{"kind", "workloadprofile"}, {"name", "clearml"}}},
+      {"machine_source.add", {{"name", "more"}, {"kind", "agent"}}},
+      {"machine_source.remove", {{"name", "spare"}}},
+      {"machine.discover", {{"source", "rack"}}},
+      {"machine.report", {{"source", "edge"}, {"report", "REPORT"}}},
+      {"machine.accept", {{"id", "odd"}}},
+      {"machine.forget", {{"id", "unwanted"}}},
+      {"ml_platform.create",
+       {{"name", "new"}, {"gpus", json::array{"1 H100"}}, {"reserve_only", true}}},
+      {"ml_platform.scale", {{"name", "llm"}, {"gpus", json::array{"4 H100"}}}},
+      {"ml_platform.provision", {{"name", "llm"}}},
+      {"ml_platform.delete", {{"name", "llm"}}},
+      {"provisioner.add", {{"name", "more"}, {"driver", "script"}, {"folder", "/srv/more"}}},
+      {"provisioner.remove", {{"name", "spare"}}},
       {"serving.deploy", {{"name", "new"}, {"folder", "FOLDER"}, {"command", json::array{"true"}}}},
       {"serving.scale", {{"name", "served"}, {"replicas", 1}}},
       {"serving.delete", {{"name", "served"}}},
@@ -82,13 +96,23 @@ std::vector<Example> mutations() {
 
 // What has an effect outside of the store: an entry for the intent, and one for what came of it.
 bool is_launch(std::string_view route) {
-  return route == "manifest.apply" || route.starts_with("serving.") ||
-         route.starts_with("workbench.") || route.starts_with("pipeline.");
+  return route == "manifest.apply" || route == "ml_platform.provision" ||
+         route.starts_with("serving.") || route.starts_with("workbench.") ||
+         route.starts_with("pipeline.");
+}
+
+bool is_of_machines(std::string_view route) {
+  return route.starts_with("machine") || route.starts_with("ml_platform.") ||
+         route.starts_with("provisioner.") || route == "manifest.delete";
 }
 
 void prepare_for_mutations(TestExa& exa, std::string_view route) {
   prepare(exa);
   if (is_launch(route)) launch_in(exa, "default", "");
+  if (is_of_machines(route)) {
+    machines_in(exa);
+    platform_in(exa, "default");
+  }
   exa.ask("hardware_profile.set", {{"name", "other"}, {"accelerator_family", "cpu"}});
   exa.ask("hardware_profile.use", {{"name", "other"}, {"for", "workbench"}, {"as", "nb"}});
   exa.ask("pool.add", {{"name", "pool"}, {"accelerator", "nvidia"}, {"count", 8}});
@@ -123,6 +147,7 @@ json::object arguments_of(const Example& example, TestExa& exa) {
                        .at("plan")
                        .at("id");
   }
+  if (args.contains("report")) args["report"] = machine_report(exa, "free-cp", 0, 2);
   if (args.contains("folder")) args["folder"] = (exa.folder() / "backup").string();
   return args;
 }
@@ -139,6 +164,7 @@ TEST(RouteTable, TheExamplesCoverEveryMutatingRoute) {
 TEST(RouteTable, EveryMutationIsOneAuditEntryThatNamesIt) {
   for (const Example& example : mutations()) {
     if (example.route == "audit.recover") continue;  // there is nothing to recover here
+    if (find_route(example.route)->observes) continue;
     TestExa exa;
     prepare_for_mutations(exa, example.route);
     const int64_t before = exa.audit_size();

@@ -173,4 +173,76 @@ inline void launch_in(TestExa& exa, const std::string& project, const std::strin
   await("serving.show", "served", "succeeded");
 }
 
+// A report of a machine that is tagged for PaletteAI, seen now.
+inline std::string machine_report(const TestExa& exa, std::string_view id, int64_t gpus,
+                                  int64_t sequence = 1) {
+  json::array list;
+  if (gpus > 0) list.emplace_back(json::object{{"family", "NVIDIA H100"}, {"count", gpus}});
+  return to_text(json::object{{"id", id},
+                              {"reported_at", format_rfc3339(exa.now)},
+                              {"sequence", sequence},
+                              {"architecture", "AMD64"},
+                              {"cpus", 4},
+                              {"gpus", std::move(list)},
+                              {"tags", json::object{{"palette.ai", "true"}}}});
+}
+
+// Machines that nobody holds yet: one for a control plane and one with GPUs, one that differs from
+// what it was, and one to forget; a source to look at, and one to remove; provisioners.
+inline void machines_in(TestExa& exa) {
+  const auto report = [&](std::string_view id, int64_t gpus, int64_t sequence = 1) {
+    exa.ask("machine.report",
+            {{"source", "edge"}, {"report", machine_report(exa, id, gpus, sequence)}});
+  };
+  exa.ask("machine_source.add", {{"name", "edge"}, {"kind", "agent"}});
+  const auto folder = exa.folder() / "machines";
+  std::filesystem::create_directories(folder);
+  exa.ask("machine_source.add", {{"name", "rack"}, {"kind", "folder"}, {"path", folder.string()}});
+  exa.ask("machine_source.add", {{"name", "spare"}, {"kind", "folder"}, {"path", folder.string()}});
+  for (const char* id : {"free-cp", "unwanted"}) report(id, 0);
+  report("free-gpu", 8);
+  report("odd", 8);
+  report("odd", 7, 2);
+  const auto build = exa.folder() / "build";
+  std::filesystem::create_directories(build);
+  std::ofstream(build / "run") << "#!/bin/sh\necho $1\n";
+  std::filesystem::permissions(build / "run", std::filesystem::perms::owner_all);
+  for (const char* name : {"build", "spare"})
+    exa.ask("provisioner.add", {{"name", name}, {"driver", "script"}, {"folder", build.string()}});
+}
+
+// A project with a compute profile, a Compute, and an ML platform on machines of its own.
+inline void platform_in(TestExa& exa, const std::string& project) {
+  for (const auto& [suffix, gpus] : {std::pair("cp", 0), std::pair("gpu", 8)})
+    exa.ask("machine.report",
+            {{"source", "edge"}, {"report", machine_report(exa, project + "-" + suffix, gpus)}});
+  const std::string manifests = R"(
+{apiVersion: palette.ai/v1alpha1, kind: Settings, metadata: {name: settings}, spec: {provisioner: build}}
+---
+apiVersion: palette.ai/v1alpha1
+kind: ComputeProfile
+metadata: {name: edge}
+spec: {controlPlaneDefaults: {nodeCount: 1}}
+---
+{apiVersion: palette.ai/v1alpha1, kind: Compute, metadata: {name: machines}, spec: {}}
+---
+{apiVersion: mural.spectrocloud.com/v1alpha1, kind: WorkloadProfile, metadata: {name: clearml}, spec: {}}
+---
+apiVersion: palette.ai/v1alpha1
+kind: Project
+metadata: {name: )" + project + R"(}
+spec: {computeProfileRef: {name: edge}, settingsRef: {name: settings}}
+)";
+  exa.ask("manifest.apply", {{"file", manifests}, {"project", project}});
+  exa.ask("ml_platform.create", {{"name", "llm"},
+                                 {"project", project},
+                                 {"gpus", json::array{"8 H100"}},
+                                 {"reserve_only", true}});
+}
+
+// One manifest that an admin of a project may apply.
+inline constexpr std::string_view kWorkloadProfile =
+    "{apiVersion: mural.spectrocloud.com/v1alpha1, kind: WorkloadProfile, metadata: {name: other}, "
+    "spec: {}}";
+
 }  // namespace exa

@@ -216,13 +216,15 @@ Result<Answer> platform_logs(Service& service, const Caller& caller, const std::
                return find_platform(tx, project, name);
              }));
   std::ifstream file(work_folder(service, platform) + "/log", std::ios::binary);
-  if (!platform.last_run || !file) {
-    return fail(Code::not_found, fmt::format("nothing was run for platform {} here yet", name),
-                fmt::format("exa mlplatform provision {}", name));
-  }
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   Answer answer;
   answer.body = {{"name", name}, {"project", project}, {"text", text}};
+  if (text.empty()) {
+    answer.notices.push_back(platform.last_run ? "it printed nothing here"
+                                               : fmt::format("nothing was run for platform {} yet; "
+                                                             "next: exa mlplatform provision {}",
+                                                             name, name));
+  }
   return answer;
 }
 
