@@ -54,8 +54,12 @@ void say(const LaunchSpec& spec, const json::object& status) {
 
 json::array ready(std::string_view status, std::string_view reason = "",
                   std::string_view message = "") {
-  return {json::object{
-      {"type", "Ready"}, {"status", status}, {"reason", reason}, {"message", message}}};
+  json::object condition{{"type", "Ready"}, {"status", status}};
+  if (!reason.empty()) condition["reason"] = reason;
+  if (!message.empty()) condition["message"] = message;
+  json::array conditions;
+  conditions.push_back(std::move(condition));
+  return conditions;
 }
 
 TEST(KubernetesWithoutKServe, IsToldByNameAndNothingIsMade) {

@@ -80,7 +80,7 @@ TEST_F(Serving, AModelOfRayRunsAsServeWithItsConfiguration) {
   await("running");
   const auto path = folder() / "serve_config.yaml";
   EXPECT_EQ(contents(path), file.at("text").as_string());
-  EXPECT_THAT(contents(path), HasSubstr("PRICE: 5 $ 'x'"));
+  EXPECT_THAT(contents(path), HasSubstr("PRICE: \"5 $ 'x'\""));
   EXPECT_THAT(contents(path), HasSubstr("port: 8123"));
   struct stat about {};
   ASSERT_EQ(stat(path.c_str(), &about), 0);
@@ -111,7 +111,7 @@ TEST_F(Serving, ARefusedDeploymentLeavesWhatRuns) {
   const json::value before = await("running");
   const std::string file = contents(folder() / "serve_config.yaml");
   args["file"] = std::string(kChat) + "replicas: 0\n";
-  EXPECT_EQ(exa.call("serving.deploy", args).status, 400);
+  EXPECT_EQ(exa.call("serving.deploy", args).status, 422);
   args["file"] =
       "name: chat\nengine: ray\nimport_path: a:b\nresources: {gpu: 3, gpu_fraction: 0.5}\n";
   const Reply half = exa.call("serving.deploy", args);
@@ -130,7 +130,7 @@ TEST_F(Serving, ReplicasOfRayStandInItsFile) {
               HasSubstr("num_replicas: 3"));
   EXPECT_EQ(answer.at("details").at("replicas"), json::value(3));
   const Reply scaled = exa.call("serving.scale", {{"name", "chat"}, {"replicas", 4}});
-  EXPECT_EQ(scaled.status, 400);
+  EXPECT_EQ(scaled.status, 422);
   EXPECT_THAT(scaled.body, HasSubstr("exa serving deploy chat --file FILE --replicas 4"));
   exa.ask("serving.delete", {{"name", "chat"}});
 }
@@ -236,9 +236,8 @@ TEST_F(OnKServe, WhatIsSubmittedIsWhatRenderShows) {
   };
   // whose launch it is, and where, are of the launch
   put("namespace: default", "namespace: models");
-  put("exa/launch-id: \"\"", "exa/launch-id: " + kept.spec->id);
-  put("serving default/chat \"", "serving default/chat " + kept.spec->id);
-  put("\"serving default/chat", "serving default/chat");
+  put("exa/launch-id: rendered", "exa/launch-id: " + kept.spec->id);
+  put("serving default/chat rendered", "serving default/chat " + kept.spec->id);
   EXPECT_EQ(kept.manifest, shown);
   EXPECT_EQ(await("running").at("details").at("url"), json::value("http://chat.example.com"));
 }
@@ -256,7 +255,7 @@ TEST_F(OnKServe, ScaledItIsFixedUntilItIsDeployedAgain) {
 
 TEST_F(OnKServe, ARefusedFirstOneHoldsNothing) {
   kept.refuses = true;
-  EXPECT_EQ(exa.call("serving.deploy", args()).status, 422);
+  EXPECT_EQ(exa.call("serving.deploy", args()).status, 409);
   EXPECT_EQ(leases(), 0u);
   EXPECT_EQ(exa.ask("serving.show", {{"name", "chat"}}).at("state"), json::value("failed"));
 }
@@ -270,7 +269,7 @@ TEST_F(OnKServe, ARefusedChangeGoesBackToWhatRunsWithItsDevices) {
   const size_t held = leases();
   kept.refuses = true;
   const Reply refused = exa.call("serving.scale", {{"name", "chat"}, {"replicas", 2}});
-  EXPECT_EQ(refused.status, 422);
+  EXPECT_EQ(refused.status, 409);
   EXPECT_THAT(refused.body, HasSubstr("the server refused; chat goes on as it was"));
   EXPECT_EQ(exa.ask("serving.show", {{"name", "chat"}}), before);
   EXPECT_EQ(consumers(), used);
@@ -294,7 +293,7 @@ TEST_F(OnKServe, WhatWouldMoveIsRefusedBeforeWhatRunsEnds) {
   otherwise["file"] =
       "name: chat\nengine: kubernetes\nimage: x\ncommand: [y]\nport: 8000\nresources: {cpu: 1}\n";
   for (const json::object& moved : {elsewhere, otherwise}) {
-    EXPECT_EQ(exa.call("serving.deploy", moved).status, 422);
+    EXPECT_EQ(exa.call("serving.deploy", moved).status, 409);
     EXPECT_EQ(exa.ask("serving.show", {{"name", "chat"}}), before);
     EXPECT_TRUE(kept.spec);
   }

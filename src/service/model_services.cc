@@ -53,8 +53,11 @@ json::object plan_of(std::string_view engine, std::vector<std::string> names,
           {"notes", json::array(rendered.notes.begin(), rendered.notes.end())}};
 }
 
+// In the place of a launch's id, where there is no launch.
+constexpr std::string_view kNoLaunch = "rendered";
+
 Result<Rendered> rendered_alone(const SizedModel& model, const std::string& project) {
-  const ServingLaunch launch{project, "", {}};
+  const ServingLaunch launch{project, std::string(kNoLaunch), {}};
   if (model.model.engine == ServingEngine::kserve) return render_kserve(model, launch);
   EXA_ASSIGN(const LaunchSpec spec, launch_of(model, launch));
   if (model.model.engine == ServingEngine::kubernetes) return render_kubernetes(spec);
