@@ -27,7 +27,7 @@ test-kubernetes:
 	@packaging/install-dependencies build test kube
 	@test -f $(RELEASE)/build.ninja || cmake --preset release
 	@cmake --build $(RELEASE) -j $(JOBS) --target exa exa_kubernetes_test exa_kubernetes_launch_test
-	@tests/with_kubernetes sh -c "$(RELEASE)/tests/exa_kubernetes_test && tests/kubernetes_statuses $(RELEASE)/exa"
+	@tests/with_kubernetes sh -c "$(RELEASE)/tests/exa_kubernetes_test && tests/kubernetes_statuses $(RELEASE)/exa && tests/kubernetes_services $(RELEASE)/exa"
 	@KUBE_TEST_KUBELET=1 tests/with_kubernetes $(RELEASE)/tests/exa_kubernetes_launch_test --gtest_brief=1
 
 test-asan test-tsan: test-%:

@@ -1,7 +1,9 @@
 // The real API server of tests/with_kubernetes, as the tests of launches use it.
 #pragma once
 
+#include <chrono>
 #include <cstdlib>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -76,5 +78,70 @@ inline void forget_pods_on_pretended_nodes() {
     ASSERT_TRUE(http_send(request));
   }
 }
+
+inline LaunchSpec small(std::string name, std::vector<std::string> command) {
+  LaunchSpec spec;
+  spec.kind = Surface::training;
+  spec.project = "vision";
+  spec.name = std::move(name);
+  spec.id = spec.name + "-1";
+  spec.resources.cpu_milli = 10;
+  spec.command.assign(command.begin(), command.end());
+  spec.image = from_environment("KUBE_TEST_IMAGE");
+  return spec;
+}
+
+// One submission that ends with the test.
+class Launched {
+ public:
+  explicit Launched(LaunchSpec spec) : spec_(std::move(spec)) {
+    const auto rendered = driver().render(spec_);
+    EXPECT_TRUE(rendered) << rendered.error().message;
+    if (!rendered) return;
+    const auto job = driver().submit(spec_, *rendered);
+    EXPECT_TRUE(job) << job.error().message;
+    job_ = job.value_or("");
+  }
+  Launched(const Launched&) = delete;
+  ~Launched() {
+    EXPECT_TRUE(driver().cancel(spec_, job_));
+    forget_pods_on_pretended_nodes();
+  }
+
+  const std::string& job() const { return job_; }
+
+  Observed look() const {
+    const auto seen = driver().find(spec_, "");
+    EXPECT_TRUE(seen) << seen.error().message;
+    EXPECT_TRUE(seen && seen->has_value()) << job_ << " is not found";
+    return seen && *seen ? **seen : Observed{};
+  }
+
+  // Looks until `enough` says so, for a minute.
+  template <typename Predicate>
+  Observed wait(Predicate enough) const {
+    Observed seen;
+    for (int tries = 0; tries < 120; ++tries) {
+      seen = look();
+      if (enough(seen)) return seen;
+      std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    }
+    ADD_FAILURE() << job_ << " is " << static_cast<int>(seen.state) << ": " << seen.reason;
+    return seen;
+  }
+  Observed wait_for(JobState state) const {
+    return wait([&](const Observed& seen) { return seen.state == state; });
+  }
+
+  std::string logs(int64_t lines = 1000) const {
+    const auto text = driver().logs(spec_, job_, lines);
+    EXPECT_TRUE(text || text.error().code == Code::not_found) << text.error().message;
+    return text.value_or("");
+  }
+
+ private:
+  LaunchSpec spec_;
+  std::string job_;
+};
 
 }  // namespace exa

@@ -16,7 +16,7 @@ Result<Reply> deploy(Service& service, const Call& call) {
   if (call.has("file")) what.file = call.text("file");
   what.file_name = kFileName;
   what.launch.port = call.integer("port", 0);
-  what.launch.replicas = call.integer("replicas", 1);
+  if (call.has("replicas")) what.replicas = call.integer("replicas", 1);
   what.command = texts_arg(call, "command");
   return reply_with_plan(service, call, deploy_service(service, call.caller, std::move(what)));
 }
@@ -100,9 +100,10 @@ std::vector<Route> serving_routes() {
        .action = "launch:write",
        .summary = "Start a service, or put a new one in the place of the one that runs",
        .detail =
-           "From a file of models (engines vllm and kubernetes; exa serving render prints what "
-           "Ray Serve and KServe take) or as a command. A profile that is missing or does not "
-           "apply fails the deployment and leaves the running service as it was.",
+           "From a file of models or as a command. Engine kserve runs on a Kubernetes cluster "
+           "that has KServe, kubernetes on any, ray as the program serve run on a machine or in a "
+           "batch job, vllm on all of them. A profile that is missing or does not apply fails the "
+           "deployment and leaves the running service as it was.",
        .params = joined({{service_param(),
                           file_param(false),
                           replicas_param(false),

@@ -7,6 +7,7 @@
 #include "base/quantity.h"
 #include "base/quote.h"
 #include "base/text.h"
+#include "launch/refusals.h"
 
 namespace exa {
 namespace {
@@ -121,6 +122,9 @@ void check_vocabulary(const LaunchSpec& spec, const BatchScheduler& scheduler,
   if (!spec.options.name_space.empty())
     refuse("/options/name_space", "has no namespaces: that is a word of Kubernetes");
   if (spec.replicas != 1) refuse("/replicas", "keeps one run of a job, not replicas of a service");
+  refuse_kserve(spec, scheduler.name, problems);
+  if (!spec.files.empty() && spec.folder.empty())
+    refuse("/folder", "needs one for the files of the program");
 }
 
 bool sets_path(const LaunchSpec& spec) {
@@ -185,6 +189,14 @@ std::string script_exports(const LaunchSpec& spec) {
   for (const auto& [key, value] : spec.environment)
     text += fmt::format("export {}={}\n", key, shell_quote(value));
   return text;
+}
+
+std::string script_search(const LaunchSpec& spec) {
+  const auto program = spec.command.empty() ? std::nullopt : literal(spec.command[0]);
+  if (spec.installed_by.empty() || !program) return {};
+  return fmt::format("type -P -- {} >/dev/null || {{ echo {} >&2; exit {}; }}\n",
+                     shell_quote(*program), shell_quote(without_its_program(spec, "this node")),
+                     kNoSuchProgram);
 }
 
 std::string task_words(const CommandLine& command, const BatchScheduler& scheduler) {

@@ -38,6 +38,9 @@ std::string script_opening(const LaunchSpec& spec, const BatchScheduler& schedul
 // The program's environment; the last before the program, because PATH may be in it.
 std::string script_exports(const LaunchSpec& spec);
 
+// Ends the script where a program is missing that its launch can say how to get; empty: no such.
+std::string script_search(const LaunchSpec& spec);
+
 // The program's words, as arguments of the launcher: `torchrun
 // --rdzv_endpoint="$EXA_HEAD_NODE":29500`.
 std::string task_words(const CommandLine& command, const BatchScheduler& scheduler);

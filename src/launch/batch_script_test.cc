@@ -395,5 +395,38 @@ printf '%s\n' "$*" >>deepspeed.calls
   EXPECT_EQ(bench.read("deepspeed.calls"), expected);
 }
 
+TEST(BatchScript, AMissingProgramIsSaidWhereItsLaunchKnowsWhatBringsIt) {
+  Bench bench;
+  LaunchSpec spec = spec_in(bench);
+  spec.installed_by = "pip install 'ray[serve]'";
+  spec.command = {"serve", "run"};
+  for (const Target& target : kTargets) {
+    const Finished missing = bench.run_script(*target.render(spec));
+    EXPECT_EQ(missing.exit_code, kNoSuchProgram) << target.name;
+    EXPECT_EQ(missing.err, "serve: not found on this node; pip install 'ray[serve]' there\n");
+    EXPECT_FALSE(fs::exists(bench.at("srun.argv"))) << target.name;
+  }
+  spec.environment = {{"PATH", bench.at("more").string() + ":" + bench.at("bin").string()}};
+  fs::create_directory(bench.at("more"));
+  bench.put("more/serve", "#!/bin/sh\n");
+  for (const Target& target : kTargets)
+    EXPECT_EQ(bench.run_script(*target.render(spec)).exit_code, 0) << target.name;
+}
+
+TEST(BatchScript, FilesOfTheProgramStandBehindTheScript) {
+  LaunchSpec spec = notebook("files");
+  spec.folder = "/shared/files";
+  spec.files = {{"serve_config.yaml", "a: 'b'\n"}};
+  for (const Target& target : kTargets) {
+    const auto rendered = target.render(spec);
+    ASSERT_TRUE(rendered);
+    ASSERT_EQ(rendered->files.size(), 2u);
+    EXPECT_EQ(rendered->files[1], spec.files[0]);
+  }
+  spec.folder.clear();
+  for (const Target& target : kTargets)
+    EXPECT_THAT(target.render(spec).error().problems.at(0).where, "/folder");
+}
+
 }  // namespace
 }  // namespace exa

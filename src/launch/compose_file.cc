@@ -145,6 +145,8 @@ void refuse(const LaunchSpec& spec, std::vector<Problem>& problems) {
   refuse_options(spec, "Compose", {}, problems);
   refuse_without_container(spec, "Compose", problems);
   refuse_other_than_text(spec, "a compose file", problems);
+  refuse_files(spec, "Compose", problems);
+  refuse_kserve(spec, "Compose", problems);
   const auto say = [&](std::string where, std::string message, std::string suggestion) {
     problems.push_back({std::move(where), std::move(message), std::move(suggestion)});
   };

@@ -12,6 +12,17 @@ std::string_view name(JobState state) {
   return kNames[static_cast<size_t>(state)];
 }
 
+Result<std::optional<Observed>> explained(const LaunchSpec& spec,
+                                          Result<std::optional<Observed>> seen,
+                                          std::string_view where) {
+  if (!seen || !*seen || spec.installed_by.empty()) return seen;
+  Observed& observed = **seen;
+  if (observed.state == JobState::failed && observed.exit_code == kNoSuchProgram) {
+    observed.reason = without_its_program(spec, observed.nodes.empty() ? where : observed.nodes[0]);
+  }
+  return seen;
+}
+
 bool is_refusal(const Error& error) {
   switch (error.code) {
     case Code::unresolvable:   // the scheduler answered no

@@ -21,6 +21,8 @@ class Driver {
   // none.
   virtual Result<std::string> home() = 0;
   virtual Result<Rendered> render(const LaunchSpec& spec) = 0;  // asks nobody
+  // What submit would refuse after asking there; nothing is kept. A target without trials says yes.
+  virtual Result<void> rehearse(const LaunchSpec&, const Rendered&) { return {}; }
   // The scheduler's id of the job. Submits once: never again on its own after an error.
   virtual Result<std::string> submit(const LaunchSpec& spec, const Rendered& rendered) = 0;
   // The job, or with an empty id the one that carries the launch's tag: how a submission whose
@@ -32,6 +34,11 @@ class Driver {
   virtual Result<std::string> logs(const LaunchSpec& spec, const std::string& job,
                                    int64_t tail_lines) = 0;
 };
+
+// What was seen, with the reason of a program that is not there. `where`: when no node is known.
+Result<std::optional<Observed>> explained(const LaunchSpec& spec,
+                                          Result<std::optional<Observed>> seen,
+                                          std::string_view where);
 
 // Whether this error of submit says that nothing was submitted and nothing will be.
 bool is_refusal(const Error& error);

@@ -53,6 +53,8 @@ class Flux final : public Driver {
 
   Result<std::string> submit(const LaunchSpec& spec, const Rendered& rendered) override {
     EXA_TRY(make_folder(*transport_, spec.folder));
+    EXA_ASSERT(!rendered.files.empty());
+    EXA_TRY(write_files(*transport_, spec.folder, std::span(rendered.files).subspan(1)));
     const std::vector<std::string> argv(rendered.command.begin(), rendered.command.end() - 1);
     EXA_ASSIGN(const Finished finished, transport_->give(argv, rendered.files[0].text));
     const std::string id(trim(finished.out));
@@ -81,7 +83,7 @@ class Flux final : public Driver {
     if (finished.exit_code != 0 && why.find("unknown") != std::string::npos)
       return std::optional<Observed>();
     if (finished.exit_code != 0) return fail(Code::unreachable, "Flux did not answer: " + why);
-    return read(id, trim(finished.out));
+    return explained(spec, read(id, trim(finished.out)), "a node of Flux");
   }
 
   Result<void> cancel(const LaunchSpec&, const std::string& job) override {

@@ -168,12 +168,13 @@ Result<Rendered> render_flux(const LaunchSpec& spec) {
     text +=
         "\n# of this job; a task is told only of the job within it\n"
         "EXA_JOB_ID=$(flux getattr jobid)\nexport EXA_JOB_ID\n";
-  text += '\n' + script_exports(spec);
+  text += '\n' + script_exports(spec) + script_search(spec);
   std::string task = task_words(spec.command, kFlux);
   if (mentions(spec.command, RunTime::node_rank) || has_a_template(spec.command))
     task = in_a_shell(with_braces_apart(task));
   text += script_run(spec, kFlux, run_options(spec.resources), task, "0");
   rendered.files.push_back({"job.flux", std::move(text)});
+  rendered.files.insert(rendered.files.end(), spec.files.begin(), spec.files.end());
   return rendered;
 }
 

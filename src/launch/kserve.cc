@@ -3,6 +3,7 @@
 
 #include "base/yaml.h"
 #include "launch/kubernetes_pod.h"
+#include "launch/renderers.h"
 #include "launch/serving.h"
 
 namespace exa {
@@ -12,6 +13,8 @@ using namespace kubernetes;
 
 void refuse_for_kserve(const LaunchSpec& spec, std::vector<Problem>& problems) {
   refuse_for_kubernetes(spec, problems);
+  if (spec.port == 0)
+    problems.push_back({"/port", "is missing: a service is reached at a port", "such as 8080"});
   if (spec.resources.nodes > 1) {
     problems.push_back(
         {"/resources/nodes",
@@ -31,22 +34,19 @@ void name_port_for_knative(json::object& pod) {
 
 }  // namespace
 
-Result<Rendered> render_kserve(const SizedModel& sized, const ServingLaunch& launch) {
-  EXA_ASSERT(sized.model.engine == ServingEngine::kserve);
-  EXA_ASSIGN(const LaunchSpec spec, launch_of(sized, launch));
+Result<Rendered> render_kserve(const LaunchSpec& spec) {
+  EXA_ASSERT(spec.kserve && spec.kind == Surface::serving);
   std::vector<Problem> problems;
   refuse_for_kserve(spec, problems);
-  Pod pod = pod_of(spec, "kserve-container", problems);
-  for (Problem& problem : problems) problem.where.insert(0, pointer("", sized.model.name));
+  Pod pod = pod_of(spec, kKServeContainer, problems);
   if (!problems.empty())
     return fail(invalid(fmt::format("the model {} on KServe", spec.name), std::move(problems)));
   name_port_for_knative(pod.spec);
 
-  const Replicas& replicas = sized.model.replicas;
-  json::object predictor{{"minReplicas", replicas.least}, {"maxReplicas", replicas.most}};
-  if (replicas.target) {
+  json::object predictor{{"minReplicas", spec.replicas}, {"maxReplicas", spec.kserve->most}};
+  if (spec.kserve->target > 0) {
     predictor["scaleMetric"] = "concurrency";
-    predictor["scaleTarget"] = *replicas.target;
+    predictor["scaleTarget"] = spec.kserve->target;
   }
   for (const auto& member : pod.spec) predictor[member.key()] = member.value();
   const bool picks_nodes = predictor.contains("affinity") || predictor.contains("nodeSelector");
@@ -64,6 +64,16 @@ Result<Rendered> render_kserve(const SizedModel& sized, const ServingLaunch& lau
         "tolerations and security contexts of pods.");
   }
   return rendered;
+}
+
+Result<Rendered> render_kserve(const SizedModel& sized, const ServingLaunch& launch) {
+  EXA_ASSERT(sized.model.engine == ServingEngine::kserve);
+  EXA_ASSIGN(const LaunchSpec spec, launch_of(sized, launch));
+  auto rendered = render_kserve(spec);
+  if (rendered) return rendered;
+  Error error = rendered.error();
+  for (Problem& problem : error.problems) problem.where.insert(0, pointer("", sized.model.name));
+  return fail(std::move(error));
 }
 
 }  // namespace exa

@@ -14,6 +14,8 @@ constexpr KindRow kKinds[] = {
     {"PersistentVolumeClaim", "/api/v1", "persistentvolumeclaims", "persistentvolumeclaim"},
     {"Job", "/apis/batch/v1", "jobs", "job.batch"},
     {"Deployment", "/apis/apps/v1", "deployments", "deployment.apps"},
+    {"InferenceService", "/apis/serving.kserve.io/v1beta1", "inferenceservices",
+     "inferenceservice.serving.kserve.io"},
 };
 
 constexpr size_t kMostOfAnAnswer = size_t{64} << 20;

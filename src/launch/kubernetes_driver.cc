@@ -20,14 +20,14 @@ namespace {
 
 using namespace kubernetes;
 
-std::string_view main_kind(Surface kind) {
-  switch (kind) {
+std::string_view main_kind(const LaunchSpec& spec) {
+  switch (spec.kind) {
     case Surface::workbench:
       return "Pod";
     case Surface::training:
       return "Job";
     default:
-      return "Deployment";
+      return spec.kserve ? "InferenceService" : "Deployment";
   }
 }
 
@@ -89,7 +89,7 @@ Result<std::vector<Step>> steps_of(const LaunchSpec& spec, const Rendered& rende
     step.path = path_of(*step.kind, namespace_of(spec), step.name);
     steps.push_back(std::move(step));
   }
-  EXA_ASSERT(!steps.empty() && steps.back().kind->kind == main_kind(spec.kind));
+  EXA_ASSERT(!steps.empty() && steps.back().kind->kind == main_kind(spec));
   return steps;
 }
 
@@ -113,7 +113,7 @@ Result<void> check_volume(const Api& api, const Step& step, const json::value& t
 // What has to be done for one object, as things stand.
 Result<void> plan(Api& api, const LaunchSpec& spec, Step& step) {
   const std::string_view kind = step.kind->kind;
-  const bool is_changed = kind == "Service" || kind == "Deployment";
+  const bool is_changed = kind == "Service" || kind == "Deployment" || kind == "InferenceService";
   const bool is_volume = kind == "PersistentVolumeClaim";
   if (is_changed || is_volume) step.way = Way::change;
   EXA_ASSIGN(const auto there, api.get(step.path));
@@ -146,7 +146,7 @@ Result<json::value> put(Api& api, const LaunchSpec& spec, const Step& step, Tria
              : api.create(path_of(*step.kind, namespace_of(spec)), step.object, trial);
 }
 
-Result<void> rehearse(Api& api, const LaunchSpec& spec, const Step& step) {
+Result<void> try_step(Api& api, const LaunchSpec& spec, const Step& step) {
   if (step.way == Way::keep) return {};
   const auto tried = put(api, spec, step, Trial::yes);
   // that the name is taken is found out last, when all else was right
@@ -216,10 +216,37 @@ Result<void> check_version(Api& api, const LaunchSpec& spec) {
               "run it on one node, or on a newer cluster");
 }
 
+// Where the resource is not known, an answer to its objects would only be that they are not there.
+Result<void> check_kserve(Api& api, const LaunchSpec& spec) {
+  if (!spec.kserve) return {};
+  const KindRow& kind = *find_kind(main_kind(spec));
+  EXA_ASSIGN(const auto group, api.get(std::string(kind.api)));
+  const json::value* resources = group ? find(*group, "resources") : nullptr;
+  if (resources != nullptr && resources->is_array())
+    for (const json::value& each : resources->get_array())
+      if (text_at(each, "/name") == kind.plural) return {};
+  return fail(Code::unresolvable,
+              fmt::format("serving.kserve.io/v1beta1 is not installed on {}", api.describe()),
+              "install KServe there, name another cluster, or serve it with engine kubernetes");
+}
+
+// All that is to be done, once the server would do it.
+Result<std::vector<Step>> tried(Api& api, const LaunchSpec& spec, const Rendered& rendered) {
+  EXA_ASSIGN(std::vector<Step> steps, steps_of(spec, rendered));
+  EXA_TRY(check_version(api, spec));
+  EXA_TRY(check_kserve(api, spec));
+  for (Step& step : steps) EXA_TRY(plan(api, spec, step));
+  for (const Step& step : steps) EXA_TRY(try_step(api, spec, step));
+  return steps;
+}
+
 // --- observing -----------------------------------------------------------------------------------
 
+// KServe makes pods with a label of its own, whatever becomes of exa's.
 Result<json::array> pods_of(Api& api, const LaunchSpec& spec) {
-  return api.labelled(path_of(*find_kind("Pod"), namespace_of(spec)), label_selector(spec));
+  return api.labelled(
+      path_of(*find_kind("Pod"), namespace_of(spec)),
+      spec.kserve ? fmt::format("{}={}", kKServeLabel, job_name(spec)) : label_selector(spec));
 }
 
 // The newest warning about an object: some reasons (a quota, a volume) stand nowhere else.
@@ -245,7 +272,7 @@ void add_warning(Api& api, const LaunchSpec& spec, const json::array& pods, Obse
       !seen.reason.empty() && seen.reason.find("ContainerCreating") == std::string::npos;
   if (seen.state != JobState::pending || says_why) return;
   const std::string warning =
-      pods.empty() ? last_warning(api, spec, main_kind(spec.kind), job_name(spec))
+      pods.empty() ? last_warning(api, spec, main_kind(spec), job_name(spec))
                    : last_warning(api, spec, "Pod", text_at(pods.front(), "/metadata/name"));
   if (!warning.empty()) seen.reason = warning;
 }
@@ -257,22 +284,25 @@ Result<std::string> KubernetesDriver::home() {
 }
 
 Result<Rendered> KubernetesDriver::render(const LaunchSpec& spec) {
-  return render_kubernetes(spec);
+  return spec.kserve ? render_kserve(spec) : render_kubernetes(spec);
+}
+
+Result<void> KubernetesDriver::rehearse(const LaunchSpec& spec, const Rendered& rendered) {
+  EXA_ASSIGN(Api api, Api::connect(address_, progress_));
+  EXA_TRY(tried(api, spec, rendered));
+  return {};
 }
 
 Result<std::string> KubernetesDriver::submit(const LaunchSpec& spec, const Rendered& rendered) {
-  EXA_ASSIGN(std::vector<Step> steps, steps_of(spec, rendered));
   EXA_ASSIGN(Api api, Api::connect(address_, progress_));
-  EXA_TRY(check_version(api, spec));
-  for (Step& step : steps) EXA_TRY(plan(api, spec, step));
-  for (const Step& step : steps) EXA_TRY(rehearse(api, spec, step));
+  EXA_ASSIGN(std::vector<Step> steps, tried(api, spec, rendered));
   EXA_TRY(carry_out(api, progress_, spec, steps));
   return fmt::format("{}/{}", steps.back().kind->kubectl, steps.back().name);
 }
 
 Result<std::optional<Observed>> KubernetesDriver::find(const LaunchSpec& spec, const std::string&) {
   EXA_ASSIGN(Api api, Api::connect(address_, progress_));
-  const KindRow& kind = *find_kind(main_kind(spec.kind));
+  const KindRow& kind = *find_kind(main_kind(spec));
   EXA_ASSIGN(json::array found,
              api.labelled(path_of(kind, namespace_of(spec)), label_selector(spec)));
   if (found.empty()) return std::optional<Observed>();
@@ -289,8 +319,10 @@ Result<std::optional<Observed>> KubernetesDriver::find(const LaunchSpec& spec, c
 
 Result<void> KubernetesDriver::cancel(const LaunchSpec& spec, const std::string&) {
   EXA_ASSIGN(Api api, Api::connect(address_, progress_));
-  // pods of a job or deployment go with it
-  for (const std::string_view name : {main_kind(spec.kind), std::string_view("Service")}) {
+  // pods of a job or deployment go with it, and all that KServe made for an InferenceService
+  std::vector<std::string_view> kinds{main_kind(spec)};
+  if (!spec.kserve) kinds.emplace_back("Service");
+  for (const std::string_view name : kinds) {
     const KindRow& kind = *find_kind(name);
     EXA_ASSIGN(const json::array found,
                api.labelled(path_of(kind, namespace_of(spec)), label_selector(spec)));
@@ -311,8 +343,9 @@ Result<std::string> KubernetesDriver::logs(const LaunchSpec& spec, const std::st
     return fail(Code::not_found, fmt::format("no pod of {} is there", job_name(spec)),
                 "look at its state");
   }
-  return api.text(fmt::format("{}/log?container=main&tailLines={}",
-                              path_of(*find_kind("Pod"), namespace_of(spec), pod), tail_lines));
+  return api.text(fmt::format("{}/log?container={}&tailLines={}",
+                              path_of(*find_kind("Pod"), namespace_of(spec), pod),
+                              spec.kserve ? kKServeContainer : kContainer, tail_lines));
 }
 
 Result<void> KubernetesDriver::delete_volume(const LaunchSpec& spec) {

@@ -13,8 +13,9 @@
 namespace exa {
 
 // One thread at a time. The rights it needs in the namespace: get, list, create and delete of pods,
-// jobs, services, persistentvolumeclaims and deployments, patch of the last three, get of pods/log;
-// list of events, for reasons that stand only there.
+// jobs, services, persistentvolumeclaims, deployments and, where KServe is to serve,
+// inferenceservices; patch of the last four, get of pods/log; list of events, for reasons that
+// stand only there.
 class KubernetesDriver final : public Driver {
  public:
   KubernetesDriver(ClusterAddress address, Progress& progress)
@@ -30,6 +31,9 @@ class KubernetesDriver final : public Driver {
   // Fails as kubernetes::Api does; conflict also when the name is taken by something that runs or
   // is of another project.
   Result<std::string> submit(const LaunchSpec& spec, const Rendered& rendered) override;
+
+  // The same trial alone.
+  Result<void> rehearse(const LaunchSpec& spec, const Rendered& rendered) override;
 
   // By the label of the launch, so `job` may be empty.
   Result<std::optional<Observed>> find(const LaunchSpec& spec, const std::string& job) override;

@@ -3,6 +3,7 @@
 
 #include "base/yaml.h"
 #include "launch/kubernetes_pod.h"
+#include "launch/refusals.h"
 #include "launch/renderers.h"
 
 namespace exa {
@@ -125,8 +126,9 @@ void add_notes(const LaunchSpec& spec, std::vector<std::string>& notes) {
 Result<Rendered> render_kubernetes(const LaunchSpec& spec) {
   std::vector<Problem> problems;
   refuse_for_kubernetes(spec, problems);
+  refuse_kserve(spec, "a Deployment", problems);
   refuse_by_kind(spec, problems);
-  Pod pod = pod_of(spec, "main", problems);
+  Pod pod = pod_of(spec, kContainer, problems);
   if (!problems.empty()) return fail(invalid("the launch on Kubernetes", std::move(problems)));
 
   Rendered rendered;

@@ -266,6 +266,7 @@ void refuse_for_kubernetes(const LaunchSpec& spec, std::vector<Problem>& problem
   refuse_options(spec, "Kubernetes", {"name_space", "time_limit"}, problems);
   refuse_without_container(spec, "Kubernetes", problems);
   refuse_other_than_text(spec, "a manifest", problems);
+  refuse_files(spec, "Kubernetes", problems);
   if (spec.volume.bytes > 0 && spec.kind != Surface::workbench) {
     problems.push_back({"/volume", "only a workbench has a volume that outlives it on Kubernetes",
                         "leave it out"});

@@ -14,6 +14,12 @@ namespace exa::kubernetes {
 inline constexpr std::string_view kLaunchLabel = "exa/launch-id";
 inline constexpr std::string_view kTagAnnotation = "exa/launch";  // launch_tag
 
+// The container whose output is the launch's; KServe knows its own by this name.
+inline constexpr std::string_view kContainer = "main";
+inline constexpr std::string_view kKServeContainer = "kserve-container";
+// That KServe gives the pods of an InferenceService, with its name.
+inline constexpr std::string_view kKServeLabel = "serving.kserve.io/inferenceservice";
+
 json::object labels_of(const LaunchSpec& spec, bool with_id = true);
 json::object metadata_of(const LaunchSpec& spec, const std::string& name, bool with_id = true);
 // Of the pods: what does not change when a service is launched anew.

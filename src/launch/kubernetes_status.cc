@@ -180,7 +180,7 @@ const PodView* first_failure(const std::vector<PodView>& pods) {
   return first;
 }
 
-// --- the three kinds -----------------------------------------------------------------------------
+// --- the kinds -----------------------------------------------------------------------------------
 
 void observe_pod(const std::vector<PodView>& pods, Observed& seen) {
   if (pods.empty()) return;
@@ -241,6 +241,32 @@ void observe_deployment(const json::value& deployment, const std::vector<PodView
       fmt::format("{} of {} replicas are ready{}{}", ready, wanted, why.empty() ? "" : ": ", why);
 }
 
+// Of conditions that do not hold, the one that says most: Ready sums up the others.
+std::string words_of_conditions(const json::value& object) {
+  std::string why = words_of(condition(object, "Ready"));
+  for (const json::value& one : list_at(object, "/status/conditions"))
+    if (why.empty() && text_at(one, "/status") == "False") why = words_of(one);
+  return why;
+}
+
+// What KServe says; its pods say why when it does not.
+void observe_inference_service(const json::value& service, const std::vector<PodView>& pods,
+                               Observed& seen) {
+  seen.url = printable(text_at(service, "/status/url"));
+  const int64_t looked_at = number_at(service, "/status/observedGeneration");
+  if (looked_at != 0 && looked_at < number_at(service, "/metadata/generation")) {
+    seen.state = JobState::pending;
+    seen.reason = "KServe has not looked at the change yet";
+    return;
+  }
+  seen.state = holds(service, "Ready") ? JobState::running : JobState::pending;
+  if (seen.state == JobState::running) return;
+  seen.reason = words_of_conditions(service);
+  if (seen.reason.empty()) seen.reason = first_wait(pods);
+  if (seen.reason.empty() && list_at(service, "/status/conditions").empty())
+    seen.reason = "KServe has not said anything of it yet";
+}
+
 }  // namespace
 
 Observed observed_of(const json::value& main, const json::array& pods) {
@@ -252,6 +278,8 @@ Observed observed_of(const json::value& main, const json::array& pods) {
     observe_job(main, views, seen);
   } else if (kind == "Deployment") {
     observe_deployment(main, views, seen);
+  } else if (kind == "InferenceService") {
+    observe_inference_service(main, views, seen);
   } else {
     observe_pod(views, seen);
   }

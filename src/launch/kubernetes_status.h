@@ -10,11 +10,12 @@
 
 namespace exa::kubernetes {
 
-// `main` is a Pod, Job or Deployment; `pods` are those of the launch, finished ones too (for a Pod:
-// itself). Observed::job stays empty.
+// `main` is a Pod, Job, Deployment or InferenceService; `pods` are those of the launch, finished
+// ones too (for a Pod: itself). Observed::job stays empty.
 //
 // A job of several pods is running when none of them waits; of a service, when one replica is ready
-// to be asked. What has been asked to go is cancelled.
+// to be asked; of an InferenceService, when KServe calls it Ready. What has been asked to go is
+// cancelled.
 Observed observed_of(const json::value& main, const json::array& pods);
 
 // Whose output is the launch's: of a job the newest pod of the first node, else the newest pod that

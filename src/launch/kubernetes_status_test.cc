@@ -201,5 +201,69 @@ TEST(KubernetesStatus, NoAnswerOfAnyShapeIsTakenForAnEnd) {
   }
 }
 
+json::value inference_service(json::object status) {
+  return json::object{{"kind", "InferenceService"},
+                      {"metadata", json::object{{"generation", 2}}},
+                      {"status", std::move(status)}};
+}
+
+json::object condition_of(std::string_view type, std::string_view status,
+                          std::string_view reason = "", std::string_view message = "") {
+  return {{"type", type}, {"status", status}, {"reason", reason}, {"message", message}};
+}
+
+// Written from KServe's description of its conditions: it was not there to be recorded.
+TEST(KubernetesStatus, AnInferenceServiceStandsAsItsConditionsSay) {
+  struct Said {
+    json::object status;
+    JobState state;
+    std::string_view reason;
+  };
+  const Said kSaid[] = {
+      {{}, JobState::pending, "KServe has not said anything of it yet"},
+      {{{"conditions", json::array{condition_of("Ready", "True")}}}, JobState::running, ""},
+      {{{"conditions", json::array{condition_of("Ready", "True")}}, {"observedGeneration", 2}},
+       JobState::running,
+       ""},
+      {{{"conditions", json::array{condition_of("Ready", "True")}}, {"observedGeneration", 1}},
+       JobState::pending,
+       "KServe has not looked at the change yet"},
+      {{{"conditions", json::array{condition_of("Ready", "Unknown")}}}, JobState::pending, ""},
+      {{{"conditions",
+         json::array{condition_of("PredictorReady", "False", "RevisionFailed", "no image"),
+                     condition_of("Ready", "False", "Failed", "predictor")}}},
+       JobState::pending,
+       "Failed: predictor"},
+      {{{"conditions",
+         json::array{condition_of("PredictorReady", "False", "RevisionFailed", "no image"),
+                     condition_of("Ready", "False")}}},
+       JobState::pending,
+       "RevisionFailed: no image"},
+  };
+  for (const Said& row : kSaid) {
+    const Observed seen = observed_of(inference_service(row.status), {});
+    EXPECT_EQ(seen.state, row.state) << to_text(row.status);
+    EXPECT_EQ(seen.reason, row.reason) << to_text(row.status);
+  }
+}
+
+TEST(KubernetesStatus, AnInferenceServiceSaysWhereItAnswers) {
+  const json::value said = inference_service({{"url", "http://chat.example.com\x1b[2J"}});
+  EXPECT_EQ(observed_of(said, {}).url, "http://chat.example.com\\x1b[2J");
+  EXPECT_EQ(observed_of(inference_service({{"url", 7}}), {}).url, "");
+}
+
+TEST(KubernetesStatus, APodSaysWhyWhenKServeDoesNot) {
+  json::value waiting = pod("chat-predictor", "", "n1", "Pending");
+  waiting.at("status").as_object()["containerStatuses"] = json::array{json::object{
+      {"state",
+       json::object{{"waiting", json::object{{"reason", "ImagePullBackOff"}, {"message", ""}}}}}}};
+  const Observed seen = observed_of(
+      inference_service({{"conditions", json::array{condition_of("Ready", "Unknown")}}}),
+      json::array{waiting});
+  EXPECT_EQ(seen.reason, "ImagePullBackOff");
+  EXPECT_THAT(seen.nodes, ElementsAre("n1"));
+}
+
 }  // namespace
 }  // namespace exa::kubernetes

@@ -79,6 +79,35 @@ constexpr TextField kTexts[] = {
     {"namespace", [](LaunchSpec& s) -> std::string& { return s.options.name_space; }},
 };
 
+json::value to_json(const std::optional<KServe>& kserve) {
+  if (!kserve) return nullptr;
+  return json::object{{"most", kserve->most}, {"target", kserve->target}};
+}
+
+// What launches had before these were known: none of them.
+Result<void> read_files(const json::object& stored, LaunchSpec& spec) {
+  const json::value* files = stored.if_contains("files");
+  if (files == nullptr) return {};
+  if (!files->is_array()) return damaged("files");
+  for (const json::value& each : files->get_array()) {
+    if (!each.is_object()) return damaged("files");
+    spec.files.push_back(
+        {std::string(text_or(each, "name", "")), std::string(text_or(each, "text", ""))});
+  }
+  return {};
+}
+
+Result<void> read_kserve(const json::object& stored, LaunchSpec& spec) {
+  const json::value* kserve = stored.if_contains("kserve");
+  if (kserve == nullptr || kserve->is_null()) return {};
+  const json::value* most = find(*kserve, "most");
+  const json::value* target = find(*kserve, "target");
+  const bool whole = most != nullptr && most->is_int64() && target != nullptr && target->is_int64();
+  if (!whole) return damaged("kserve");
+  spec.kserve = KServe{most->get_int64(), target->get_int64()};
+  return {};
+}
+
 }  // namespace
 
 json::value to_json(const Word& word) {
@@ -109,6 +138,12 @@ json::object to_json(const LaunchSpec& spec) {
   for (const auto& [key, value] : spec.environment)
     environment.push_back(json::object{{"name", key}, {"value", value}});
   out["environment"] = std::move(environment);
+  json::array files;
+  for (const RenderedFile& file : spec.files)
+    files.push_back(json::object{{"name", file.name}, {"text", file.text}});
+  out["files"] = std::move(files);
+  out["kserve"] = to_json(spec.kserve);
+  out["installed_by"] = spec.installed_by;
   return out;
 }
 
@@ -141,6 +176,9 @@ Result<LaunchSpec> launch_spec_from_json(const json::object& stored) {
     if (!each.is_object()) return damaged("environment");
     spec.environment.emplace_back(text_or(each, "name", ""), text_or(each, "value", ""));
   }
+  EXA_TRY(read_files(stored, spec));
+  EXA_TRY(read_kserve(stored, spec));
+  spec.installed_by = text_or(stored, "installed_by", "");
   return spec;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,6 +53,19 @@ struct Volume {
   bool operator==(const Volume&) const = default;
 };
 
+struct RenderedFile {
+  std::string name;  // "job.sbatch", "manifest.yaml", "compose.yaml"
+  std::string text;
+  bool operator==(const RenderedFile&) const = default;
+};
+
+// A service whose replicas KServe keeps: LaunchSpec::replicas at least.
+struct KServe {
+  int64_t most = 1;
+  int64_t target = 0;  // requests at a time of one replica; 0: KServe's own measure
+  bool operator==(const KServe&) const = default;
+};
+
 struct LaunchSpec {
   Surface kind = Surface::training;  // workbench, training or serving; never any
   std::string project;
@@ -61,12 +75,15 @@ struct LaunchSpec {
   Resources resources;
   CommandLine command;  // run once on every node
   Variables environment;
-  std::string folder;  // absolute, on the target: working folder and logs; empty: none
-  std::string image;   // where the target runs containers; empty: the target needs none
-  int64_t port = 0;    // that the program serves; 0: none
+  std::vector<RenderedFile> files;  // that the program finds in its folder
+  std::string installed_by;         // what brings the program where it is missing; empty: unknown
+  std::string folder;               // absolute, on the target: working folder and logs; empty: none
+  std::string image;  // where the target runs containers; empty: the target needs none
+  int64_t port = 0;   // that the program serves; 0: none
   Volume volume;
-  int64_t replicas = 1;  // of a service
-  int64_t restarts = 0;  // after a failure of the whole job
+  int64_t replicas = 1;          // of a service
+  std::optional<KServe> kserve;  // nullopt: the target keeps the replicas itself
+  int64_t restarts = 0;          // after a failure of the whole job
   SchedulerOptions options;
 
   bool operator==(const LaunchSpec&) const = default;
@@ -82,11 +99,15 @@ Result<void> check_launch_name(std::string_view name);
 // "KIND PROJECT/NAME ID", on one line: what a job carries so that it is known again as this launch.
 std::string launch_tag(const LaunchSpec& spec);
 
-struct RenderedFile {
-  std::string name;  // "job.sbatch", "manifest.yaml", "compose.yaml"
-  std::string text;
-  bool operator==(const RenderedFile&) const = default;
-};
+// Files that cannot lie in a folder under their names, or stand there twice: letters, digits and
+// . _ -, beginning with a letter or digit, at most 64.
+std::vector<Problem> problems_of(const std::vector<RenderedFile>& files);
+
+// The status with which a shell says that there is no such program.
+inline constexpr int kNoSuchProgram = 127;
+// "serve: not found on c1; pip install 'ray[serve]' there", for a launch that says what brings its
+// program.
+std::string without_its_program(const LaunchSpec& spec, std::string_view where);
 
 // What will be run, before it runs: the same values that a driver submits.
 struct Rendered {

@@ -67,6 +67,7 @@ class Local final : public Driver {
 
   Result<std::string> submit(const LaunchSpec& spec, const Rendered& rendered) override {
     EXA_TRY(make_folder(*transport_, spec.folder));
+    EXA_TRY(write_files(*transport_, spec.folder, rendered.files));
     std::vector<std::string> argv = {
         "setsid",       "--fork",         "sh",       "-c", std::string(kLeader), "exa-launch",
         log_path(spec), run_folder(spec), spec.folder};
@@ -106,7 +107,7 @@ class Local final : public Driver {
       seen.exit_code = static_cast<int>(*number);
       seen.state = *number == 0 ? JobState::succeeded : JobState::failed;
       if (*number > 128) seen.reason = fmt::format("ended by signal {}", *number - 128);
-      return std::optional(std::move(seen));
+      return explained(spec, std::optional(std::move(seen)), where());
     }
     if (code.error().code != Code::not_found) return fail(code.error());
     seen.state = lives ? JobState::running : JobState::failed;
@@ -135,6 +136,10 @@ class Local final : public Driver {
   }
 
  private:
+  std::string where() const {
+    const std::string where = transport_->describe();
+    return where == "local" ? "this machine" : where;
+  }
   static std::string log_path(const LaunchSpec& spec) {
     return spec.folder + "/" + spec.id + ".log";
   }

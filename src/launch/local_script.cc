@@ -2,6 +2,7 @@
 
 #include "base/quantity.h"
 #include "base/text.h"
+#include "launch/refusals.h"
 #include "launch/renderers.h"
 
 namespace exa {
@@ -15,6 +16,9 @@ void check_vocabulary(const LaunchSpec& spec, std::vector<Problem>& problems) {
     refuse("/resources/nodes",
            fmt::format("there is this machine alone, and {} were asked for", spec.resources.nodes));
   if (spec.replicas != 1) refuse("/replicas", "there is one of each program");
+  refuse_kserve(spec, "a machine without a scheduler", problems);
+  if (!spec.files.empty() && spec.folder.empty())
+    refuse("/folder", "the files of the program need one");
   if (!spec.image.empty())
     refuse("/image", "programs run as they are, not in images: docker compose runs those");
   const SchedulerOptions& options = spec.options;
@@ -95,6 +99,7 @@ Result<Rendered> render_local(const LaunchSpec& spec) {
   }
   rendered.environment = spec.environment;
   rendered.folder = spec.folder;
+  rendered.files = spec.files;
   note_limits(spec, rendered.notes);
   return rendered;
 }

@@ -21,6 +21,7 @@ struct Observed {
   std::optional<Time> started;
   std::optional<Time> ended;
   std::optional<int> exit_code;
+  std::string url;  // where it answers, when its keeper says so
 
   bool operator==(const Observed&) const = default;
 };

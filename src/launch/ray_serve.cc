@@ -226,24 +226,48 @@ json::object application_of(const Sizing& sizing) {
   return application;
 }
 
-}  // namespace
-
-Result<Rendered> render_ray(std::span<const SizedModel> models) {
+Result<json::object> config_of(std::span<const SizedModel> models,
+                               std::vector<std::string>& notes) {
   std::vector<Problem> problems;
-  Rendered rendered;
   json::array applications;
   for (const SizedModel& sized : models) {
     EXA_ASSERT(sized.model.engine == ServingEngine::ray);
-    const Sizing sizing{sized, problems, rendered.notes};
+    const Sizing sizing{sized, problems, notes};
     applications.push_back(application_of(sizing));
   }
   if (!problems.empty()) return fail(invalid("the models for Ray Serve", std::move(problems)));
+  return json::object{{"applications", std::move(applications)}};
+}
+
+}  // namespace
+
+Result<Rendered> render_ray(std::span<const SizedModel> models) {
+  Rendered rendered;
+  EXA_ASSIGN(const json::object config, config_of(models, rendered.notes));
   rendered.command = {"serve", "deploy", "serve.yaml"};
   rendered.notes.emplace_back(
       "serve deploy replaces everything that the Ray cluster serves: applications that are not in "
       "this file are deleted.");
-  rendered.files.push_back(
-      {"serve.yaml", to_yaml(json::object{{"applications", std::move(applications)}})});
+  rendered.files.push_back({"serve.yaml", to_yaml(config)});
+  return rendered;
+}
+
+Result<Rendered> render_ray_run(const SizedModel& model, int64_t port) {
+  SizedModel alone = model;
+  alone.resources.memory_bytes = 0;
+  Rendered rendered;
+  EXA_ASSIGN(json::object config, config_of({&alone, 1}, rendered.notes));
+  if (port > 0) config["http_options"] = json::object{{"port", port}};
+  if (model.resources.memory_bytes > 0) {
+    rendered.notes.push_back(
+        fmt::format("{}: Ray is not asked for the {}: it sets a part of a node's memory aside for "
+                    "its objects and would find too little for the replica.",
+                    model.model.name, format_bytes(model.resources.memory_bytes)));
+  }
+  constexpr std::string_view kFile = "serve_config.yaml";
+  // local: a Ray of its own, whatever cluster this machine belongs to
+  rendered.command = {"serve", "run", "--address=local", std::string(kFile)};
+  rendered.files.push_back({std::string(kFile), to_yaml(config)});
   return rendered;
 }
 

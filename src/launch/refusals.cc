@@ -92,6 +92,19 @@ void refuse_without_container(const LaunchSpec& spec, std::string_view target,
   if (spec.volume.bytes > 0) refuse_path(spec.volume.mount, "/volume/mount", problems);
 }
 
+void refuse_kserve(const LaunchSpec& spec, std::string_view target,
+                   std::vector<Problem>& problems) {
+  if (!spec.kserve) return;
+  problems.push_back({"/kserve", fmt::format("{} has no InferenceServices", target),
+                      "run it on Kubernetes, where KServe is installed"});
+}
+
+void refuse_files(const LaunchSpec& spec, std::string_view target, std::vector<Problem>& problems) {
+  if (spec.files.empty()) return;
+  problems.push_back({"/files", fmt::format("{} gives a program no files beside its image", target),
+                      "build them into the image"});
+}
+
 bool is_label_value(std::string_view text) {
   return text.empty() || (text.size() <= 63 && is_alphanumeric(text.front()) &&
                           is_alphanumeric(text.back()) && std::ranges::all_of(text, [](char c) {

@@ -22,6 +22,10 @@ void refuse_other_than_text(const LaunchSpec& spec, std::string_view file,
 void refuse_without_container(const LaunchSpec& spec, std::string_view target,
                               std::vector<Problem>& problems);
 
+// What only one kind of target knows: KServe's replicas are of Kubernetes; files lie in a folder.
+void refuse_kserve(const LaunchSpec& spec, std::string_view target, std::vector<Problem>& problems);
+void refuse_files(const LaunchSpec& spec, std::string_view target, std::vector<Problem>& problems);
+
 // The value of a Kubernetes label, which may be empty.
 bool is_label_value(std::string_view text);
 

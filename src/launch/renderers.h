@@ -22,6 +22,8 @@ Result<Rendered> render_local(const LaunchSpec& spec);
 // Service; training: an indexed Job and a headless Service for its head; serving: Deployment and
 // Service.
 Result<Rendered> render_kubernetes(const LaunchSpec& spec);
+// kserve.cc: "inference-service.yaml", `kubectl apply`. `spec` is of serving and has a kserve.
+Result<Rendered> render_kserve(const LaunchSpec& spec);
 // compose_file.cc: "compose.yaml", `docker-compose up`; devices as reservations.
 Result<Rendered> render_compose(const LaunchSpec& spec);
 

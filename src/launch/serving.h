@@ -22,6 +22,13 @@ struct SizedModel {
 // accelerator's type. Every model's engine is ray.
 Result<Rendered> render_ray(std::span<const SizedModel> models);
 
+// One model as a program of its own: `serve run` of "serve_config.yaml", which starts a Ray for it
+// alone. In the file stands what render_ray writes, but for the memory: Ray sets a part of what it
+// finds aside for its objects, so that a replica that asks for all of the launch's would wait for
+// ever. `port`: 0 is Ray's own.
+Result<Rendered> render_ray_run(const SizedModel& model, int64_t port);
+inline constexpr std::string_view kRayInstalledBy = "pip install 'ray[serve]'";
+
 // Whose launch this is; what a model does not say itself.
 struct ServingLaunch {
   std::string project;
@@ -33,7 +40,9 @@ struct ServingLaunch {
 // schedulers.
 Result<LaunchSpec> launch_of(const SizedModel& model, const ServingLaunch& launch);
 
-// "inference-service.yaml", `kubectl apply` (kserve.cc).
+KServe kserve_of(const Replicas& replicas);
+
+// "inference-service.yaml", `kubectl apply` (kserve.cc), of launch_of.
 Result<Rendered> render_kserve(const SizedModel& model, const ServingLaunch& launch);
 
 // `vllm serve MODEL …` (vllm.cc): tensor parallel over the devices of a node, pipeline parallel

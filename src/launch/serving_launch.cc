@@ -5,6 +5,10 @@
 
 namespace exa {
 
+KServe kserve_of(const Replicas& replicas) {
+  return {replicas.most, replicas.target.value_or(0)};
+}
+
 Result<LaunchSpec> launch_of(const SizedModel& sized, const ServingLaunch& launch) {
   const ServedModel& model = sized.model;
   EXA_ASSERT(model.engine != ServingEngine::ray);
@@ -20,6 +24,7 @@ Result<LaunchSpec> launch_of(const SizedModel& sized, const ServingLaunch& launc
   spec.image = model.image;
   spec.port = model.port;
   spec.replicas = model.replicas.least;
+  if (model.engine == ServingEngine::kserve) spec.kserve = kserve_of(model.replicas);
   if (model.engine == ServingEngine::vllm) {
     problems = problems_of_vllm(model, sized.resources);
     if (problems.empty()) spec.command = vllm_command(model, sized.resources);

@@ -351,5 +351,44 @@ TEST(ServingLaunch, AModelIsALaunchOfAService) {
   expect_file("vllm/kubernetes.yaml", with_notes(*rendered));
 }
 
+// --- Ray Serve as a program
+
+TEST(RayServe, AloneItRunsFromItsOwnConfiguration) {
+  SizedModel model = on_ray({Family::nvidia, "", 1, 500, "", 8000, 32 * kGiB, 1});
+  const auto alone = render_ray_run(model, 0);
+  ASSERT_TRUE(alone);
+  EXPECT_THAT(alone->command, ElementsAre("serve", "run", "--address=local", "serve_config.yaml"));
+  EXPECT_THAT(alone->notes, ElementsAre(HasSubstr("chat: Ray is not asked for the 32 GiB")));
+  // what is rendered without the memory
+  model.resources.memory_bytes = 0;
+  const auto rendered = render_ray({&model, 1});
+  EXPECT_EQ(alone->files.at(0).text, rendered->files.at(0).text);
+  const auto at_a_port = render_ray_run(model, 8123);
+  EXPECT_EQ(at(document_of(at_a_port), "/http_options/port"), json::value(8123));
+}
+
+TEST(RayServe, HalvesOfThreeAreRefusedAsAProgramToo) {
+  const auto refused = render_ray_run(on_ray({Family::nvidia, "", 3, 500, "", 0, 0, 1}), 0);
+  EXPECT_THAT(places(refused), ElementsAre("/chat/resources/gpu_fraction"));
+}
+
+// --- words of one target alone
+
+TEST(Serving, WhatOneTargetAloneKnowsIsRefusedByTheOthers) {
+  LaunchSpec spec = serving_for_test();
+  spec.kserve = KServe{3, 0};
+  const auto has = [](const Result<Rendered>& rendered, const std::string& where) {
+    EXPECT_THAT(places(rendered), Contains(where));
+  };
+  for (const auto render :
+       {render_slurm, render_flux, render_local, render_kubernetes, render_compose})
+    has(render(spec), "/kserve");
+  spec.files = {{"a", "b"}};
+  EXPECT_THAT(places(render_kserve(spec)), ElementsAre("/files"));
+  spec.kserve.reset();
+  has(render_kubernetes(spec), "/files");
+  has(render_compose(spec), "/files");
+}
+
 }  // namespace
 }  // namespace exa

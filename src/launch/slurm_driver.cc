@@ -121,7 +121,8 @@ class Slurm final : public Driver {
 
   Result<std::string> submit(const LaunchSpec& spec, const Rendered& rendered) override {
     EXA_TRY(make_folder(*transport_, spec.folder));
-    EXA_ASSERT(rendered.files.size() == 1);
+    EXA_ASSERT(!rendered.files.empty());
+    EXA_TRY(write_files(*transport_, spec.folder, std::span(rendered.files).subspan(1)));
     // the script on standard input, so that there is no file whose content could be another one
     std::vector<std::string> argv(rendered.command.begin(), rendered.command.end() - 1);
     EXA_ASSIGN(const Finished finished, transport_->give(argv, rendered.files[0].text));
@@ -148,11 +149,12 @@ class Slurm final : public Driver {
     }
     EXA_ASSIGN(const Finished finished, transport_->run({"env", "SLURM_TIME_FORMAT=%s", "scontrol",
                                                          "-o", "show", "job", id}));
-    if (finished.exit_code == 0) return read_scontrol(id, finished.out);
+    if (finished.exit_code == 0)
+      return explained(spec, read_scontrol(id, finished.out), "a node of Slurm");
     const std::string why = said(finished);
     if (why.find("Invalid job id") == std::string::npos)
       return fail(Code::unreachable, "Slurm did not answer: " + why);
-    return from_accounting(id);
+    return explained(spec, from_accounting(id), "a node of Slurm");
   }
 
   Result<void> cancel(const LaunchSpec&, const std::string& job) override {

@@ -213,12 +213,13 @@ Result<Rendered> render_slurm(const LaunchSpec& spec) {
   note_common_limits(spec, kSlurm, rendered.notes);
   text += script_opening(spec, kSlurm);
   if (mentions(spec.command, RunTime::head_node)) text += kHeadNode;
-  text += '\n' + script_exports(spec);
+  text += '\n' + script_exports(spec) + script_search(spec);
   std::string task = task_words(spec.command, kSlurm);
   if (mentions(spec.command, RunTime::node_rank) || has_a_colon_word(spec.command))
     task = in_a_shell(task);
   text += script_run(spec, kSlurm, srun_options(spec.resources), task, "${SLURM_RESTART_COUNT:-0}");
   rendered.files.push_back({"job.sbatch", std::move(text)});
+  rendered.files.insert(rendered.files.end(), spec.files.begin(), spec.files.end());
   return rendered;
 }
 

@@ -24,6 +24,23 @@ Result<void> make_folder(Transport& transport, const std::string& folder) {
               "name another: --folder /shared/path");
 }
 
+Result<void> write_files(Transport& transport, const std::string& folder,
+                         std::span<const RenderedFile> files) {
+  // fixed text: the name stands behind it, the content comes on standard input
+  constexpr std::string_view kWrite = R"(umask 077; cat >"$1.part" && mv -f -- "$1.part" "$1")";
+  for (const RenderedFile& file : files) {
+    const std::string path = fmt::format("{}/{}", folder, file.name);
+    EXA_ASSIGN(const Finished finished,
+               transport.give({"sh", "-c", std::string(kWrite), "exa-launch", path}, file.text));
+    if (finished.exit_code == 0) continue;
+    return fail(Code::invalid_input,
+                fmt::format("{} cannot be written on {}: {}", printable(path), transport.describe(),
+                            printable(trim(finished.err))),
+                "name another folder: --folder /shared/path");
+  }
+  return {};
+}
+
 Result<std::string> tail(Transport& transport, const std::string& path, int64_t lines) {
   EXA_ASSIGN(const Finished finished,
              transport.run({"tail", "-n", std::to_string(lines), "--", path}));

@@ -73,7 +73,15 @@ class Start {
   Start(Service& service, const Caller& caller, const LaunchRequest& what)
       : service_(service), caller_(caller), what_(what) {}
 
+  // Everything but the effect, its target's own trial too.
+  Result<void> rehearse(const Launch& over) {
+    EXA_ASSERT(caller_.dry_run);
+    EXA_TRY(run(over));
+    return aim_.driver->rehearse(launch_.spec, rendered_);
+  }
+
   Result<Answer> run(const std::optional<Launch>& over) {
+    over_ = over;
     EXA_TRY(check());
     if (!over) EXA_TRY(check_target());
     if (!caller_.dry_run) {
@@ -192,6 +200,7 @@ class Start {
     LaunchSpec& spec = launch_.spec;
     EXA_ASSIGN(Program program, what_.program(shape.shape, {spec.folder, aim_.kind}));
     auto problems = problems_of(program.command, program.environment);
+    for (Problem& problem : problems_of(program.files)) problems.push_back(std::move(problem));
     if (!problems.empty()) return fail(invalid("launch", std::move(problems)));
     notices_.insert(notices_.end(), program.notes.begin(), program.notes.end());
     spec.kind = what_.kind;
@@ -201,11 +210,14 @@ class Start {
     spec.resources = resources_of(shape.shape);
     spec.command = std::move(program.command);
     spec.environment = std::move(program.environment);
+    spec.files = std::move(program.files);
+    spec.installed_by = std::move(program.installed_by);
     spec.image = what_.image;
     spec.port = what_.port;
     spec.volume = what_.volume;
     spec.restarts = what_.restarts;
     spec.replicas = what_.replicas;
+    spec.kserve = what_.kserve;
     spec.options = what_.options;
     launch_.shape = shape.shape;
     launch_.hardware_profile = shape.profile;
@@ -301,6 +313,13 @@ class Start {
 
   // Nothing runs: the devices go back, and the record says why. A workbench can be started again.
   Result<Answer> refused(const Launch& before, const Error& why) {
+    if (over_ && is_open(over_->state)) {
+      EXA_TRY(put_back(*over_, why));
+      Error error = why;
+      error.message += fmt::format("; {} goes on as it was", over_->spec.name);
+      if (error.next.empty()) error.next = show_command(*over_);
+      return fail(std::move(error));
+    }
     Launch launch = before;
     launch.state = LaunchState::failed;
     launch.reason = why.message;
@@ -314,6 +333,24 @@ class Start {
     return fail(std::move(error));
   }
 
+  // What was to be changed in place was not: it runs, and holds its devices again.
+  Result<void> put_back(const Launch& over, const Error& why) {
+    Caller without_key = caller_;
+    without_key.idempotency_key.clear();
+    EXA_TRY(service_.mutate(without_key, [&](Transaction& tx, Deed& deed) -> Result<Answer> {
+      Launch refused = launch_;
+      refused.state = LaunchState::failed;
+      EXA_TRY(follow_with_lease(tx, deed, refused, service_.now()));
+      EXA_TRY(take_again(tx, deed, over));
+      EXA_TRY(release_consumer(tx, deed, refused));
+      EXA_TRY(keep_consumer(tx, deed, over));
+      EXA_TRY(keep_launch(tx, deed, launch_, over, service_.now()));
+      deed.details["refused"] = why.message;
+      return Answer{};
+    }));
+    return {};
+  }
+
   Service& service_;
   const Caller& caller_;
   const LaunchRequest& what_;
@@ -322,6 +359,7 @@ class Start {
   Rendered rendered_;
   std::vector<std::string> notices_;
   bool resumed_ = false;
+  std::optional<Launch> over_;
 };
 
 Result<Launch> find_now(Service& service, const std::string& project, Surface kind,
@@ -498,6 +536,15 @@ Result<void> await_end(Service& service, const Caller& caller, Launch& launch) {
   return {};
 }
 
+// A Deployment or an InferenceService that stays where it is gets its next form with no moment in
+// which nothing answers.
+bool is_changed_in_place(const Launch& launch, const LaunchRequest& anew) {
+  return launch.spec.kind == Surface::serving && launch.backend == name(ClusterKind::kubernetes) &&
+         anew.cluster == launch.cluster &&
+         anew.options.name_space == launch.spec.options.name_space &&
+         anew.kserve.has_value() == launch.spec.kserve.has_value();
+}
+
 }  // namespace
 
 LaunchRequest same_launch(const Launch& launch) {
@@ -514,9 +561,11 @@ LaunchRequest same_launch(const Launch& launch) {
   same.volume = launch.spec.volume;
   same.restarts = launch.spec.restarts;
   same.replicas = launch.spec.replicas;
+  same.kserve = launch.spec.kserve;
   same.options = launch.spec.options;
   same.program = [launch](const Shape&, const LaunchTarget&) -> Result<Program> {
-    return Program{launch.spec.command, launch.spec.environment, launch.details, {}};
+    return Program{launch.spec.command,      launch.spec.environment, launch.spec.files,
+                   launch.spec.installed_by, launch.details,          {}};
   };
   return same;
 }
@@ -618,14 +667,16 @@ Result<Answer> restart_launch(Service& service, const Caller& caller, const std:
     return fail(Code::conflict, fmt::format("{} is {} already", name, exa::name(launch.state)),
                 show_command(launch));
   }
-  // a Deployment is changed in place, with no moment in which nothing answers
-  const bool in_place =
-      kind == Surface::serving && launch.backend == exa::name(ClusterKind::kubernetes);
-  if (is_open(launch.state) && !in_place) {
+  if (is_open(launch.state) && !is_changed_in_place(launch, *anew)) {
     // what would be refused must not cost what runs
     Caller rehearsing = caller;
     rehearsing.dry_run = true;
-    EXA_TRY(Start(service, rehearsing, *anew).run(launch));
+    Start start(service, rehearsing, *anew);
+    if (kind == Surface::serving) {
+      EXA_TRY(start.rehearse(launch));
+    } else {
+      EXA_TRY(start.run(launch));  // its name is taken until it has ended
+    }
     EXA_ASSIGN(launch, ended(service, caller, launch));
     EXA_TRY(await_end(service, caller, launch));
   }

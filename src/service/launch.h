@@ -23,7 +23,9 @@ struct LaunchTarget {
 struct Program {
   CommandLine command;
   Variables environment;
-  json::object details;  // for people: model, dataset, strategy
+  std::vector<RenderedFile> files;
+  std::string installed_by;  // what brings the program
+  json::object details;      // for people: model, dataset, strategy
   std::vector<std::string> notes;
 };
 
@@ -52,6 +54,7 @@ struct LaunchRequest {
   Volume volume;
   int64_t restarts = 0;
   int64_t replicas = 1;  // of a service
+  std::optional<KServe> kserve;
   SchedulerOptions options;
   std::function<Result<Program>(const Shape&, const LaunchTarget&)> program;  // pure
 };

@@ -60,6 +60,16 @@ Result<void> follow_with_lease(Transaction& tx, Deed& deed, const Launch& launch
   return {};
 }
 
+Result<void> take_again(Transaction& tx, Deed& deed, const Launch& launch) {
+  if (launch.lease.empty()) return {};
+  EXA_ASSIGN(auto lease, load_lease(tx, launch.lease));
+  if (!lease || !lease->ended_at) return {};
+  lease->ended_at.reset();
+  EXA_TRY(update_lease(tx, *lease));
+  also_wrote(deed, "lease", lease->id, to_stored_json(*lease));
+  return {};
+}
+
 Result<void> keep_consumer(Transaction& tx, Deed& deed, const Launch& launch) {
   if (launch.hardware_profile.empty()) return {};
   const Consumer consumer = consumer_of(launch);

@@ -26,6 +26,8 @@ Result<std::string> choose_cluster(Service& service, const Caller& caller,
 
 // The lease of a launch follows it: used from its start, over at its end.
 Result<void> follow_with_lease(Transaction& tx, Deed& deed, const Launch& launch, Time now);
+// The lease goes on as if it had not ended.
+Result<void> take_again(Transaction& tx, Deed& deed, const Launch& launch);
 // A consumer of its profile as long as it is kept.
 Result<void> keep_consumer(Transaction& tx, Deed& deed, const Launch& launch);
 Result<void> release_consumer(Transaction& tx, Deed& deed, const Launch& launch);

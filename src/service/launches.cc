@@ -175,6 +175,7 @@ Launch after(Launch launch, const std::optional<Observed>& seen, Time now) {
   launch.nodes = seen->nodes;
   if (!launch.submitted_at) launch.submitted_at = now;
   if (seen->started) launch.started_at = seen->started;
+  if (!seen->url.empty()) launch.details["url"] = seen->url;
   switch (seen->state) {
     case JobState::pending:
     case JobState::unknown:

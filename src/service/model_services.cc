@@ -53,8 +53,11 @@ json::object plan_of(std::string_view engine, std::vector<std::string> names,
           {"notes", json::array(rendered.notes.begin(), rendered.notes.end())}};
 }
 
+// In the place of a launch's id, where there is no launch.
+constexpr std::string_view kNoLaunch = "rendered";
+
 Result<Rendered> rendered_alone(const SizedModel& model, const std::string& project) {
-  const ServingLaunch launch{project, "", {}};
+  const ServingLaunch launch{project, std::string(kNoLaunch), {}};
   if (model.model.engine == ServingEngine::kserve) return render_kserve(model, launch);
   EXA_ASSIGN(const LaunchSpec spec, launch_of(model, launch));
   if (model.model.engine == ServingEngine::kubernetes) return render_kubernetes(spec);
@@ -64,44 +67,88 @@ Result<Rendered> rendered_alone(const SizedModel& model, const std::string& proj
   return line;
 }
 
+// What is said of the launch wins over the file.
+void fill_from_file(LaunchRequest& launch, ServedModel& model,
+                    const std::optional<int64_t>& replicas) {
+  if (launch.hardware_profile.empty() && model.resources.profile)
+    launch.hardware_profile = to_text(*model.resources.profile);
+  for (const auto& field : model.resources.given)
+    if (!launch.given.contains(field.key())) launch.given[field.key()] = field.value();
+  if (launch.image.empty()) launch.image = model.image;
+  if (replicas) model.replicas = {*replicas, *replicas, false, {}};
+  if (model.engine == ServingEngine::ray) return;  // whose file says its replicas and its port
+  if (launch.port == 0) launch.port = model.port;
+  launch.replicas = model.replicas.least;
+  if (model.engine == ServingEngine::kserve) launch.kserve = kserve_of(model.replicas);
+}
+
+// What an engine cannot be run by at all.
+Result<void> check_engine(const ServedModel& model, ClusterKind kind) {
+  const auto refuse = [&](std::string why, std::string next) {
+    return fail(invalid("service", {{model.place, std::move(why), std::move(next)}}));
+  };
+  const bool on_kubernetes = kind == ClusterKind::kubernetes;
+  if (model.engine == ServingEngine::kserve && !on_kubernetes) {
+    return refuse(fmt::format("{} is of engine kserve, which is of Kubernetes", model.name),
+                  "name a Kubernetes cluster that has KServe, or take another engine");
+  }
+  if (model.engine != ServingEngine::ray) return {};
+  if (on_kubernetes) {
+    return refuse(
+        fmt::format("{} is of engine ray, which runs as a program and not in a pod", model.name),
+        "run it on a machine or by a batch scheduler, take engine kserve or kubernetes "
+        "with an image, or hand what exa serving render prints to KubeRay");
+  }
+  if (kind != ClusterKind::host && model.replicas.most > 1) {
+    return refuse(fmt::format("{} is of engine ray and asks for {} replicas, and a job holds what "
+                              "one of them takes",
+                              model.name, model.replicas.most),
+                  "ask for one, or hand what exa serving render prints to a Ray cluster of yours");
+  }
+  return {};
+}
+
+Result<Program> program_of(const ServedModel& model, const LaunchRequest& launch,
+                           const Resources& resources) {
+  Program program;
+  if (model.engine == ServingEngine::ray) {
+    EXA_ASSIGN(Rendered rendered, render_ray_run({model, resources}, launch.port));
+    program.command.assign(rendered.command.begin(), rendered.command.end());
+    program.files = std::move(rendered.files);
+    program.notes = std::move(rendered.notes);
+    program.installed_by = kRayInstalledBy;
+    return program;
+  }
+  EXA_ASSIGN(LaunchSpec spec, launch_of({model, resources}, {launch.project, "", launch.options}));
+  program.command = std::move(spec.command);
+  program.environment = std::move(spec.environment);
+  return program;
+}
+
 }  // namespace
 
 Result<Answer> deploy_service(Service& service, const Caller& caller, DeployService what) {
   LaunchRequest& launch = what.launch;
   launch.kind = Surface::serving;
+  launch.replicas = what.replicas.value_or(1);
   std::optional<ServedModel> model;
   if (what.file) {
     EXA_ASSIGN(model, model_called(launch.name, *what.file, what.file_name));
-    if (model->engine == ServingEngine::ray || model->engine == ServingEngine::kserve) {
-      return fail(
-          invalid("service", {{model->place,
-                               fmt::format("{} is of engine {}, which takes a file of its own: exa "
-                                           "serving render prints it",
-                                           model->name, name(model->engine)),
-                               ""}}));
-    }
-    if (launch.hardware_profile.empty() && model->resources.profile)
-      launch.hardware_profile = to_text(*model->resources.profile);
-    for (const auto& field : model->resources.given)
-      if (!launch.given.contains(field.key())) launch.given[field.key()] = field.value();
-    if (launch.image.empty()) launch.image = model->image;
-    if (launch.port == 0) launch.port = model->port;
-    if (launch.replicas == 1) launch.replicas = model->replicas.least;
+    launch.replicas = 1;
+    fill_from_file(launch, *model, what.replicas);
   }
-  launch.program = [&](const Shape& shape, const LaunchTarget&) -> Result<Program> {
+  launch.program = [&](const Shape& shape, const LaunchTarget& target) -> Result<Program> {
     Program program;
     if (model) {
-      EXA_ASSIGN(const LaunchSpec spec,
-                 launch_of({*model, resources_of(shape)}, {launch.project, "", launch.options}));
-      program.command = spec.command;
-      program.environment = spec.environment;
+      EXA_TRY(check_engine(*model, target.kind));
+      EXA_ASSIGN(program, program_of(*model, launch, resources_of(shape)));
     } else {
       program.command = {what.command.begin(), what.command.end()};
     }
     program.environment.insert(program.environment.end(), what.environment.begin(),
                                what.environment.end());
     program.details = {{"engine", model ? json::value(name(model->engine)) : json::value(nullptr)},
-                       {"replicas", launch.replicas}};
+                       {"replicas", model ? model->replicas.least : launch.replicas}};
     return program;
   };
   const auto there = read_value<std::optional<Launch>>(service.store(), [&](Transaction& tx) {
@@ -117,8 +164,28 @@ Result<Answer> scale_service(Service& service, const Caller& caller, const std::
   EXA_ASSIGN(const Launch stored, read_value<Launch>(service.store(), [&](Transaction& tx) {
                return find_launch(tx, project, Surface::serving, name);
              }));
+  if (!stored.spec.files.empty()) {
+    return fail(invalid(
+        "scale",
+        {{"/replicas", fmt::format("the replicas of {} stand in its configuration", name),
+          fmt::format("exa serving deploy {} --file FILE --replicas {}", name, replicas)}}));
+  }
   LaunchRequest anew = same_launch(stored);
   anew.replicas = replicas;
+  std::vector<std::string> notes;
+  if (stored.spec.kserve) {
+    const bool automatic = stored.spec.kserve->most > stored.spec.replicas;
+    if (automatic)
+      notes.push_back(fmt::format("{} no longer scales by load, until it is deployed again", name));
+    anew.kserve = KServe{replicas, 0};
+  }
+  anew.program = [same = anew.program, notes, replicas](
+                     const Shape& shape, const LaunchTarget& target) -> Result<Program> {
+    EXA_ASSIGN(Program program, same(shape, target));
+    program.details["replicas"] = replicas;
+    program.notes = notes;
+    return program;
+  };
   return restart_launch(service, caller, project, Surface::serving, name, anew);
 }
 

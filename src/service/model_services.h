@@ -10,6 +10,7 @@ struct DeployService {
   LaunchRequest launch;             // what is given here wins over the file
   std::optional<std::string> file;  // content: serving_file.h; the model called as the launch is
   std::string file_name;
+  std::optional<int64_t> replicas;
   std::vector<std::string> command;  // without a file
   Variables environment;
 };

@@ -63,9 +63,7 @@ Result<Answer> resize_workbench(Service& service, const Caller& caller,
   anew.port = stored.spec.port;
   anew.volume = stored.spec.volume;
   anew.options = stored.spec.options;
-  anew.program = [&](const Shape&, const LaunchTarget&) -> Result<Program> {
-    return Program{stored.spec.command, stored.spec.environment, stored.details, {}};
-  };
+  anew.program = same_launch(stored).program;
   return restart_launch(service, caller, what.project, Surface::workbench, what.name, anew);
 }
 
