@@ -23,7 +23,7 @@ std::string joined_texts(const json::value& body, std::string_view key) {
 }
 
 // A Compute as the document prints it; every other manifest as it was written.
-std::string manifest_headline(const json::value& body) {
+std::string manifest_text(const json::value& body) {
   if (is_list(body)) return "";
   if (text_or(body, "kind", "") == "Compute")
     if (const json::value* status = find(body, "status"))
@@ -37,8 +37,12 @@ std::string manifest_headline(const json::value& body) {
   return text;
 }
 
-std::vector<std::string> conditions_below(const json::value& body) {
-  std::vector<std::string> lines;
+std::string manifest_headline(const json::value& body) {
+  return first_line_of(manifest_text(body));
+}
+
+std::vector<std::string> manifest_below(const json::value& body) {
+  std::vector<std::string> lines = further_lines_of(manifest_text(body));
   const json::value* status = find(body, "status");
   const json::value* conditions = status == nullptr ? nullptr : find(*status, "conditions");
   if (conditions == nullptr || !conditions->is_array()) return lines;
@@ -122,7 +126,7 @@ std::vector<std::string> plan_below(const json::value& body) {
   return lines;
 }
 
-std::string files_headline(const json::value& body) {
+std::string files_text(const json::value& body) {
   std::string text;
   const json::value* files = find(body, "files");
   if (files == nullptr || !files->is_array()) return text;
@@ -130,6 +134,13 @@ std::string files_headline(const json::value& body) {
     text += fmt::format("# {}\n{}", text_or(file, "name", ""), text_or(file, "text", ""));
   if (text.ends_with('\n')) text.pop_back();
   return text;
+}
+
+std::string files_headline(const json::value& body) {
+  return first_line_of(files_text(body));
+}
+std::vector<std::string> files_below(const json::value& body) {
+  return further_lines_of(files_text(body));
 }
 
 // A change of a file is shown by its rows; of a plan, as the launch that it is.
@@ -141,7 +152,7 @@ std::vector<std::string> applied_below(const json::value& body) {
 }
 
 // "computeprofile/edge /spec/minWorkerNodes: 2 is kept, 3 in the file", a line each.
-std::string differences_headline(const json::value& body) {
+std::string differences_text(const json::value& body) {
   std::string text;
   const json::value* items = find(body, "items");
   if (items == nullptr || !items->is_array()) return text;
@@ -160,6 +171,13 @@ std::string differences_headline(const json::value& body) {
   return text;
 }
 
+std::string differences_headline(const json::value& body) {
+  return first_line_of(differences_text(body));
+}
+std::vector<std::string> differences_below(const json::value& body) {
+  return further_lines_of(differences_text(body));
+}
+
 std::string machine_reasons(const json::value& body) {
   const std::string reasons = joined_texts(body, "reasons");
   const std::string held = joined_texts(body, "held");
@@ -168,6 +186,14 @@ std::string machine_reasons(const json::value& body) {
   return fmt::format("machine {} {}{}{}", text_or(body, "id", ""),
                      is_offered ? "is offered" : "is not offered",
                      reasons.empty() ? "" : ": " + reasons, held.empty() ? "" : "; " + held);
+}
+
+std::string looked_headline(const json::value& body) {
+  const json::value* machines = find(body, "machines");
+  const json::value* changed = find(body, "changed");
+  return fmt::format("{}: {} machines reported, {} of them changed", text_or(body, "name", ""),
+                     machines == nullptr ? "0" : to_text(*machines),
+                     changed == nullptr ? "0" : to_text(*changed));
 }
 
 std::vector<ViewColumn> machine_columns() {
@@ -196,10 +222,11 @@ std::vector<View> manifest_views() {
            .tables = {{"", "/items", applied}}},
           {.route = "manifest.diff",
            .headline = differences_headline,
+           .below = differences_below,
            .tables = {{"", "/items", applied}}},
           {.route = "manifest.get",
            .headline = manifest_headline,
-           .below = conditions_below,
+           .below = manifest_below,
            .tables = {{"",
                        "/items",
                        {{"NAME", "/metadata/name"},
@@ -230,6 +257,9 @@ std::vector<View> compute_views() {
                     {"ANSWERED", "/succeeded_at", Show::age},
                     sentence("ERROR", "/error")}}},
        .empty = "No sources yet: exa machine source add NAME --kind folder --path FOLDER"},
+      {.route = "machine.discover",
+       .headline = looked_headline,
+       .tables = {{"", "/unread", {{"UNREAD", "/what"}, sentence("WHY", "/why")}}}},
       {.route = "machine.list",
        .tables = {{"", "/items", machine_columns()}},
        .empty = "No machines yet: exa machine source add"},
@@ -255,7 +285,7 @@ std::vector<View> compute_views() {
                     {"GPUS", "/gpus", Show::text, 1},
                     sentence("WHY", "/why")}}},
        .wraps = true},
-      {.route = "ml_platform.render", .headline = files_headline},
+      {.route = "ml_platform.render", .headline = files_headline, .below = files_below},
       {.route = "ml_platform.logs", .headline = logs_headline, .below = logs_below},
       {.route = "provisioner.list",
        .tables = {{"",

@@ -139,26 +139,33 @@ std::vector<std::string> launch_below(const json::value& body) {
   return lines;
 }
 
-std::string logs_headline(const json::value& body) {
-  const std::string_view text = text_or(body, "text", "");
-  return std::string(text.substr(0, text.find('\n')));
+std::string first_line_of(const std::string& text) {
+  return text.substr(0, text.find('\n'));
 }
 
 // Each line by itself: what a program prints must not move anybody's cursor, but ends lines.
-std::vector<std::string> logs_below(const json::value& body) {
-  std::string_view text = text_or(body, "text", "");
-  if (text.ends_with('\n')) text.remove_suffix(1);
-  const size_t first = text.find('\n');
+std::vector<std::string> further_lines_of(const std::string& text) {
+  std::string_view rest = text;
+  if (rest.ends_with('\n')) rest.remove_suffix(1);
+  const size_t first = rest.find('\n');
   std::vector<std::string> lines;
   if (first == std::string_view::npos) return lines;
-  for (const std::string_view line : split(text.substr(first + 1), '\n')) lines.emplace_back(line);
+  for (const std::string_view line : split(rest.substr(first + 1), '\n')) lines.emplace_back(line);
   return lines;
+}
+
+std::string logs_headline(const json::value& body) {
+  return first_line_of(std::string(text_or(body, "text", "")));
+}
+
+std::vector<std::string> logs_below(const json::value& body) {
+  return further_lines_of(std::string(text_or(body, "text", "")));
 }
 
 namespace {
 
 // The files, one after the other, and the command that takes them above each.
-std::string services_headline(const json::value& body) {
+std::string services_text(const json::value& body) {
   std::string text;
   const json::value* items = find(body, "items");
   if (items == nullptr || !items->is_array()) return text;
@@ -171,6 +178,14 @@ std::string services_headline(const json::value& body) {
   }
   if (text.ends_with('\n')) text.pop_back();
   return text;
+}
+
+std::string services_headline(const json::value& body) {
+  return first_line_of(services_text(body));
+}
+
+std::vector<std::string> services_below(const json::value& body) {
+  return further_lines_of(services_text(body));
 }
 
 std::string address_headline(const json::value& body) {
@@ -210,7 +225,7 @@ std::vector<View> launch_views() {
       list_view("workbench.list", "No workbenches yet: exa workbench create NAME"),
       list_view("pipeline.list", "No training runs yet: exa pipeline run --model NAME"),
       list_view("serving.list", "No services yet: exa serving deploy NAME"),
-      {.route = "serving.render", .headline = services_headline},
+      {.route = "serving.render", .headline = services_headline, .below = services_below},
       {.route = "serving.logs", .headline = logs_headline, .below = logs_below},
       {.route = "workbench.logs", .headline = logs_headline, .below = logs_below},
       {.route = "pipeline.logs", .headline = logs_headline, .below = logs_below},

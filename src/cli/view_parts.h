@@ -19,7 +19,11 @@ std::vector<View> compute_views();
 // "training/llama-1 running on hpc …" of a reply that is a launch.
 std::string launch_headline(const json::value& body);
 std::vector<std::string> launch_below(const json::value& body);
-// A text, its lines each by itself.
+// A text of several lines, for a headline and the lines below it: line ends are never printed from
+// within a line.
+std::string first_line_of(const std::string& text);
+std::vector<std::string> further_lines_of(const std::string& text);
+// The same of the reply's `text`.
 std::string logs_headline(const json::value& body);
 std::vector<std::string> logs_below(const json::value& body);
 

@@ -33,12 +33,15 @@ std::string why(const Error& error) {
 
 void read_one(const json::value& value, const std::string& place, Time now,
               MachineReading& reading) {
-  auto report = machine_report_from_json(value, "");
+  json::value timed = value;
+  // an inventory says how it is now
+  if (timed.is_object() && !timed.get_object().contains("reported_at"))
+    timed.get_object()["reported_at"] = format_rfc3339(now);
+  auto report = machine_report_from_json(timed, "");
   if (!report) {
     reading.unread.push_back({place, why(report.error())});
     return;
   }
-  if (report->reported_at == Time{}) report->reported_at = now;
   reading.reports.push_back(*std::move(report));
 }
 
