@@ -212,8 +212,7 @@ TEST(Watch, AnOldReportIsNeverBelievedAndKeepsNobodyAlive) {
     const Heard heard = watch.receive(first);
     ASSERT_TRUE(heard.refused);
     EXPECT_EQ(heard.refused->code, Code::stale);
-    EXPECT_EQ(heard.changed, i == 0 || i == 3) << i;  // refused for the first time; gone silent
-    if (i == 3) continue;
+    EXPECT_EQ(heard.changed, i == 0);  // refused once or often: the same news
   }
   EXPECT_THAT(watch.machine().refused, HasSubstr("is not newer than the last"));
   EXPECT_THAT(watch.why(), ElementsAre(HasSubstr("it has not reported for 2m")));
