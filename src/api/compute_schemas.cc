@@ -122,9 +122,9 @@ json::object provisioner() {
 
 // As to_json(Machine) has it, and what stands against it.
 json::object machine() {
-  const json::object from = word(KnownFrom::tag);
+  const json::object from = word({"agent", "tag"});
   const auto known = [&](json::object of) {
-    return object({{"value", maybe(std::move(of))}, {"from", from}});
+    return maybe(object({{"value", std::move(of)}, {"from", from}}));
   };
   return object({{"id", text()},
                  {"address", maybe(text())},
@@ -134,9 +134,8 @@ json::object machine() {
                  {"gpus", known(count())},
                  {"gpu_family", known(text())},
                  {"gpu_memory_bytes", known(count())},
+                 {"role", maybe(word({"control-plane", "worker"}))},
                  {"tagged", yes_no()},
-                 {"control_plane", yes_no()},
-                 {"worker", yes_no()},
                  {"worker_tagged", yes_no()},
                  {"resource_groups", map(text())},
                  {"unfit", list(text())},

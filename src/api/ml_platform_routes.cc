@@ -118,15 +118,15 @@ Result<Reply> scale(Service& service, const Call& call) {
 }
 
 Result<Reply> list(Service& service, const Call& call) {
-  return reply_of(list_platforms(service, call.caller, call.text("project")));
+  return reply_of(list_platforms(service, call.text("project")));
 }
 
 Result<Reply> show(Service& service, const Call& call) {
-  return reply_of(show_platform(service, call.caller, call.text("project"), call.text("name")));
+  return reply_of(show_platform(service, call.text("project"), call.text("name")));
 }
 
 Result<Reply> render(Service& service, const Call& call) {
-  return reply_of(render_platform(service, call.caller, call.text("project"), call.text("name")));
+  return reply_of(render_platform(service, call.text("project"), call.text("name")));
 }
 
 Result<Reply> provision(Service& service, const Call& call) {
@@ -134,7 +134,7 @@ Result<Reply> provision(Service& service, const Call& call) {
 }
 
 Result<Reply> logs(Service& service, const Call& call) {
-  return reply_of(platform_logs(service, call.caller, call.text("project"), call.text("name")));
+  return reply_of(platform_logs(service, call.text("project"), call.text("name")));
 }
 
 Result<Reply> remove(Service& service, const Call& call) {

@@ -283,6 +283,18 @@ TEST_F(MlPlatforms, AProfileInUseIsNotDeleted) {
   EXPECT_THAT(reply.body, HasSubstr("project project-a"));
 }
 
+TEST_F(MlPlatforms, AMemberAsksForPlatformsAndWritesNothingThatTheyAreBuiltBy) {
+  document_fleet();
+  apply(kProject);
+  exa.principal = {"user", "grace", "user:grace", {}, "", {}};
+  exa.principal.rights.by_project["project-a"] = Role::member;
+  EXPECT_EQ(create("llm", {{"gpus", json::array{"8 H100"}}}).status, 201);
+  const Reply reply =
+      exa.call("manifest.apply", {{"file", kWorkloadProfile}, {"project", "project-a"}});
+  EXPECT_EQ(reply.status, 403) << reply.body;
+  EXPECT_THAT(reply.body, HasSubstr("compute_profile:write"));
+}
+
 TEST_F(MlPlatforms, UnknownFieldsComeOutAsTheyWentIn) {
   apply(R"(
 apiVersion: palette.ai/v1alpha1

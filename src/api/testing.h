@@ -240,7 +240,11 @@ spec: {computeProfileRef: {name: edge}, settingsRef: {name: settings}}
                                  {"reserve_only", true}});
 }
 
-// One manifest that an admin of a project may apply.
+// Manifests that a member, and an admin, of a project may apply.
+inline constexpr std::string_view kMlPlatform =
+    "{apiVersion: palette.ai/v1alpha1, kind: MLPlatform, metadata: {name: new}, spec: {gpus: "
+    "{H100: "
+    "1}}}";
 inline constexpr std::string_view kWorkloadProfile =
     "{apiVersion: mural.spectrocloud.com/v1alpha1, kind: WorkloadProfile, metadata: {name: other}, "
     "spec: {}}";

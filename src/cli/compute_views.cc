@@ -180,12 +180,11 @@ std::vector<std::string> differences_below(const json::value& body) {
 
 std::string machine_reasons(const json::value& body) {
   const std::string reasons = joined_texts(body, "reasons");
-  const std::string held = joined_texts(body, "held");
   const json::value* offered = find(body, "offered");
   const bool is_offered = offered != nullptr && offered->is_bool() && offered->get_bool();
-  return fmt::format("machine {} {}{}{}", text_or(body, "id", ""),
+  return fmt::format("machine {} {}{}", text_or(body, "id", ""),
                      is_offered ? "is offered" : "is not offered",
-                     reasons.empty() ? "" : ": " + reasons, held.empty() ? "" : "; " + held);
+                     reasons.empty() ? "" : ": " + reasons);
 }
 
 std::string looked_headline(const json::value& body) {
@@ -203,7 +202,7 @@ std::vector<ViewColumn> machine_columns() {
           {"GPUS", "/gpus/value"},
           {"CPUS", "/cpus/value", Show::text, 3},
           {"SOURCE", "/source", Show::text, 4},
-          sentence("WHY", "/held|/reasons", Show::list),
+          sentence("WHY", "/reasons", Show::list),
           {"HEARD", "/heard_at", Show::age, 1}};
 }
 

@@ -134,10 +134,11 @@ json::object machine_json(const StoredMachine& stored, const Picture& picture, c
   json::array held;
   if (const auto at = picture.holds.find(stored.machine.id); at != picture.holds.end())
     for (const MachineHold& hold : at->second) held.emplace_back(held_words(hold, caller));
+  for (const json::value& each : held) reasons.emplace_back(each.as_string());
   out["source"] = stored.watched.source;
   out["healthy"] = stored.watched.report.healthy;
   out["heard_at"] = time_or_null(stored.watched.heard_at);
-  out["offered"] = reasons.empty() && held.empty();
+  out["offered"] = reasons.empty();
   out["reasons"] = list_of(reasons);
   out["held"] = std::move(held);
   out["differences"] = list_of(stored.watched.differences);

@@ -9,6 +9,7 @@
 #include "service/computes.h"
 #include "service/manifest_parts.h"
 #include "service/ml_platforms.h"
+#include "service/profile_rows.h"
 #include "service/stored.h"
 #include "service/visibility.h"
 
@@ -50,9 +51,24 @@ Result<std::vector<StoredManifest>> manifests_of(const std::vector<Row>& rows) {
   return all;
 }
 
-// What may be changed by whom: platforms by members, what they are built by by admins.
-std::string_view action_for(PaletteKind kind) {
-  return kind == PaletteKind::ml_platform ? "mlplatform:write" : "compute_profile:write";
+// not_found unless the project is there and the caller may know of it; forbidden unless they may do
+// there what the route asks for.
+Result<void> require_here(Transaction& tx, const Caller& caller, std::string_view action,
+                          const std::string& project) {
+  EXA_TRY(require_known(caller, project));
+  EXA_TRY(require_project(tx, project));
+  return require_permitted(tx, caller, action, project);
+}
+
+// Members ask for platforms; what platforms are built by is the admins'.
+Result<void> require_may_write(Transaction& tx, const Caller& caller, PaletteKind kind,
+                               const std::string& project) {
+  EXA_TRY(require_here(tx, caller, "manifest:write", project));
+  constexpr std::string_view kOfAdmins = "compute_profile:write";
+  if (kind == PaletteKind::ml_platform || permitted(caller.principal.rights, kOfAdmins, project))
+    return {};
+  EXA_ASSIGN(const auto admins, admins_of(tx, project));
+  return fail(not_permitted(caller.principal, kOfAdmins, project, admins));
 }
 
 Result<const PaletteKindInfo*> kind_called(const std::string& word) {
@@ -113,7 +129,7 @@ struct Applied {
 
 Result<Applied> apply_one(Service& service, Transaction& tx, const Caller& caller, Deed& deed,
                           const Manifest& manifest, const std::string& project) {
-  EXA_TRY(require_may(tx, caller, action_for(manifest.kind), project));
+  EXA_TRY(require_may_write(tx, caller, manifest.kind, project));
   Applied applied;
   if (manifest.kind == PaletteKind::ml_platform) {
     const PlatformAsk ask{project, manifest.name, ml_platform_spec(manifest), manifest.document};
@@ -320,16 +336,6 @@ Result<void> drop_manifest(Transaction& tx, Deed& deed, const StoredManifest& st
   return {};
 }
 
-Result<void> require_may(Transaction& tx, const Caller& caller, std::string_view action,
-                         const std::string& project) {
-  EXA_ASSIGN(const auto there, tx.rows("SELECT 1 FROM project WHERE name = $1", {project}));
-  if (there.empty() || !caller.known.contains(project))
-    return fail(no_such_project(project, caller.known.names));
-  if (permitted(caller.principal.rights, action, project)) return {};
-  EXA_ASSIGN(const auto admins, admins_of(tx, project));
-  return fail(not_permitted(caller.principal, action, project, admins));
-}
-
 Result<Answer> apply_manifests(Service& service, const Caller& caller, const ManifestFile& file) {
   EXA_ASSIGN(const auto manifests, read_manifests(file.text, file.name));
   return service.mutate(caller, [&](Transaction& tx, Deed& deed) -> Result<Answer> {
@@ -344,7 +350,7 @@ Result<Answer> diff_manifests(Service& service, const Caller& caller, const Mani
     bool differ = false;
     for (const Manifest& manifest : manifests) {
       const std::string project = project_of(manifest, file.project);
-      EXA_TRY(require_may(tx, caller, "manifest:read", project));
+      EXA_TRY(require_here(tx, caller, "manifest:read", project));
       EXA_ASSIGN(const auto before, load_manifest(tx, project, manifest.kind, manifest.name));
       json::array differences;
       if (before)
@@ -375,7 +381,7 @@ Result<Answer> get_manifests(Service& service, const Caller& caller, const GetMa
     }
     const std::string project =
         kind->kind == PaletteKind::project && !what.name.empty() ? what.name : what.project;
-    EXA_TRY(require_may(tx, caller, "manifest:read", project));
+    EXA_TRY(require_here(tx, caller, "manifest:read", project));
     Answer answer;
     if (!what.name.empty()) {
       EXA_ASSIGN(const StoredManifest stored, find_manifest(tx, project, kind->kind, what.name));
@@ -397,10 +403,13 @@ Result<Answer> get_manifests(Service& service, const Caller& caller, const GetMa
 Result<Answer> delete_manifest(Service& service, const Caller& caller, const GetManifests& what) {
   EXA_ASSIGN(const PaletteKindInfo* const kind, kind_called(what.kind));
   const std::string project = kind->kind == PaletteKind::project ? what.name : what.project;
-  if (kind->kind == PaletteKind::ml_platform)
+  if (kind->kind == PaletteKind::ml_platform) {
+    EXA_TRY(service.store().read(
+        [&](Transaction& tx) { return require_may_write(tx, caller, kind->kind, project); }));
     return release_platform(service, caller, project, what.name, false, "");
+  }
   return service.mutate(caller, [&](Transaction& tx, Deed& deed) -> Result<Answer> {
-    EXA_TRY(require_may(tx, caller, action_for(kind->kind), project));
+    EXA_TRY(require_may_write(tx, caller, kind->kind, project));
     EXA_ASSIGN(const StoredManifest stored, find_manifest(tx, project, kind->kind, what.name));
     EXA_TRY(check_unreferenced(tx, project, stored.manifest));
     EXA_TRY(drop_manifest(tx, deed, stored));

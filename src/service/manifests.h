@@ -38,11 +38,6 @@ Result<ManifestChange> write_manifest(Service& service, Transaction& tx, const C
                                       const Manifest& manifest);
 Result<void> drop_manifest(Transaction& tx, Deed& deed, const StoredManifest& stored);
 
-// forbidden unless the caller may do `action` in this project; not_found if they may not know of
-// it.
-Result<void> require_may(Transaction& tx, const Caller& caller, std::string_view action,
-                         const std::string& project);
-
 struct ManifestFile {
   std::string text;
   std::string name;     // for problems

@@ -8,6 +8,7 @@
 
 #include "base/plural.h"
 #include "base/text.h"
+#include "service/profile_rows.h"
 
 namespace exa {
 namespace {
@@ -357,7 +358,7 @@ json::object created_json(const MlPlatform& platform, const Decided& decided) {
 Result<Answer> write_alone(Service& service, const Caller& caller, const PlatformAsk& ask,
                            bool is_new) {
   return service.mutate(caller, [&](Transaction& tx, Deed& deed) -> Result<Answer> {
-    EXA_TRY(require_may(tx, caller, "mlplatform:write", ask.project));
+    EXA_TRY(require_project(tx, ask.project));
     EXA_ASSIGN(const auto before, load_platform(tx, ask.project, ask.name));
     if (is_new && before) {
       return fail(Code::conflict,
@@ -374,7 +375,9 @@ Result<Answer> write_alone(Service& service, const Caller& caller, const Platfor
     deed.project = ask.project;
     answer.status = is_new ? 201 : 200;
     if (change != ManifestChange::unchanged)
-      answer.notices.push_back(fmt::format("next: exa mlplatform provision {}", ask.name));
+      answer.notices.push_back(fmt::format(
+          "next: exa mlplatform {} {}",
+          text_or(answer.body, "provisioner", "").empty() ? "render" : "provision", ask.name));
     return answer;
   });
 }
@@ -383,7 +386,7 @@ Result<Answer> write_alone(Service& service, const Caller& caller, const Platfor
 
 Result<Answer> plan_platform(Service& service, const Caller& caller, const PlatformAsk& ask) {
   return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
-    EXA_TRY(require_may(tx, caller, "mlplatform:read", ask.project));
+    EXA_TRY(require_project(tx, ask.project));
     EXA_ASSIGN(const auto before, load_platform(tx, ask.project, ask.name));
     EXA_ASSIGN(const Decided decided, decide(service, tx, caller, ask, before));
     Answer answer;
@@ -433,7 +436,7 @@ Result<Answer> scale_platform(Service& service, const Caller& caller, const Plat
 Result<Answer> release_platform(Service& service, const Caller& caller, const std::string& project,
                                 const std::string& name, bool abandon, const std::string& reason) {
   return service.mutate(caller, [&](Transaction& tx, Deed& deed) -> Result<Answer> {
-    EXA_TRY(require_may(tx, caller, "mlplatform:write", project));
+    EXA_TRY(require_project(tx, project));
     EXA_ASSIGN(const MlPlatform platform, find_platform(tx, project, name));
     if (!abandon) EXA_TRY(require_not_busy(platform));
     const bool built = platform.built_generation > 0 || platform.state == PlatformState::failed;
@@ -460,9 +463,9 @@ Result<Answer> release_platform(Service& service, const Caller& caller, const st
   });
 }
 
-Result<Answer> list_platforms(Service& service, const Caller& caller, const std::string& project) {
+Result<Answer> list_platforms(Service& service, const std::string& project) {
   return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
-    EXA_TRY(require_may(tx, caller, "mlplatform:read", project));
+    EXA_TRY(require_project(tx, project));
     EXA_ASSIGN(const auto platforms, load_platforms(tx));
     json::array items;
     for (const MlPlatform& platform : platforms)
@@ -473,10 +476,10 @@ Result<Answer> list_platforms(Service& service, const Caller& caller, const std:
   });
 }
 
-Result<Answer> show_platform(Service& service, const Caller& caller, const std::string& project,
+Result<Answer> show_platform(Service& service, const std::string& project,
                              const std::string& name) {
   return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
-    EXA_TRY(require_may(tx, caller, "mlplatform:read", project));
+    EXA_TRY(require_project(tx, project));
     EXA_ASSIGN(const MlPlatform platform, find_platform(tx, project, name));
     Answer answer;
     answer.body = to_json(platform);

@@ -28,9 +28,8 @@ Result<Answer> release_platform(Service& service, const Caller& caller, const st
 Result<ManifestChange> write_platform(Service& service, Transaction& tx, const Caller& caller,
                                       Deed& deed, const PlatformAsk& ask, json::object& shown);
 
-Result<Answer> list_platforms(Service& service, const Caller& caller, const std::string& project);
-Result<Answer> show_platform(Service& service, const Caller& caller, const std::string& project,
-                             const std::string& name);
+Result<Answer> list_platforms(Service& service, const std::string& project);
+Result<Answer> show_platform(Service& service, const std::string& project, const std::string& name);
 
 // The MLPlatform document for an ask of the command line.
 json::object platform_document(const std::string& project, const std::string& name,

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "service/profile_rows.h"
 
 namespace exa {
 namespace {
@@ -58,11 +59,11 @@ struct Job {
   ProvisionRun run;
 };
 
-Result<Job> job_for(Service& service, const Caller& caller, const std::string& project,
-                    const std::string& name, ProvisionAction action) {
+Result<Job> job_for(Service& service, const std::string& project, const std::string& name,
+                    ProvisionAction action) {
   Job job;
   EXA_TRY(service.store().read([&](Transaction& tx) -> Result<void> {
-    EXA_TRY(require_may(tx, caller, "mlplatform:write", project));
+    EXA_TRY(require_project(tx, project));
     EXA_ASSIGN(job.platform, find_platform(tx, project, name));
     if (job.platform.provisioner.empty()) {
       return fail(Code::conflict,
@@ -159,10 +160,10 @@ Answer failed_answer(const MlPlatform& platform, std::string_view again) {
 
 }  // namespace
 
-Result<Answer> render_platform(Service& service, const Caller& caller, const std::string& project,
+Result<Answer> render_platform(Service& service, const std::string& project,
                                const std::string& name) {
   return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
-    EXA_TRY(require_may(tx, caller, "mlplatform:read", project));
+    EXA_TRY(require_project(tx, project));
     EXA_ASSIGN(const MlPlatform platform, find_platform(tx, project, name));
     EXA_ASSIGN(const PlatformDefinition definition, definition_of(platform));
     json::array files;
@@ -177,7 +178,7 @@ Result<Answer> render_platform(Service& service, const Caller& caller, const std
 
 Result<Answer> build_platform(Service& service, const Caller& caller, const std::string& project,
                               const std::string& name) {
-  EXA_ASSIGN(Job job, job_for(service, caller, project, name, ProvisionAction::apply));
+  EXA_ASSIGN(Job job, job_for(service, project, name, ProvisionAction::apply));
   if (caller.dry_run) {
     Answer answer;
     answer.body = to_json(job.platform);
@@ -195,12 +196,12 @@ Result<Answer> delete_platform(Service& service, const Caller& caller, const std
                                const std::string& name, bool abandon, const std::string& reason) {
   EXA_ASSIGN(const MlPlatform platform,
              read_value<MlPlatform>(service.store(), [&](Transaction& tx) -> Result<MlPlatform> {
-               EXA_TRY(require_may(tx, caller, "mlplatform:write", project));
+               EXA_TRY(require_project(tx, project));
                return find_platform(tx, project, name);
              }));
   const bool touched = platform.last_run.has_value() && !platform.provisioner.empty();
   if (touched && !abandon && !caller.dry_run) {
-    EXA_ASSIGN(Job job, job_for(service, caller, project, name, ProvisionAction::destroy));
+    EXA_ASSIGN(Job job, job_for(service, project, name, ProvisionAction::destroy));
     EXA_ASSIGN(const MlPlatform down,
                run_job(service, caller, std::move(job), PlatformState::deleting));
     if (!down.last_run->succeeded) return failed_answer(down, "delete");
@@ -208,11 +209,11 @@ Result<Answer> delete_platform(Service& service, const Caller& caller, const std
   return release_platform(service, caller, project, name, abandon || touched, reason);
 }
 
-Result<Answer> platform_logs(Service& service, const Caller& caller, const std::string& project,
+Result<Answer> platform_logs(Service& service, const std::string& project,
                              const std::string& name) {
   EXA_ASSIGN(const MlPlatform platform,
              read_value<MlPlatform>(service.store(), [&](Transaction& tx) -> Result<MlPlatform> {
-               EXA_TRY(require_may(tx, caller, "mlplatform:read", project));
+               EXA_TRY(require_project(tx, project));
                return find_platform(tx, project, name);
              }));
   std::ifstream file(work_folder(service, platform) + "/log", std::ios::binary);

@@ -9,7 +9,7 @@
 namespace exa {
 
 // The files that a provisioner gets.
-Result<Answer> render_platform(Service& service, const Caller& caller, const std::string& project,
+Result<Answer> render_platform(Service& service, const std::string& project,
                                const std::string& name);
 // Runs the provisioner; again is as good as once. Exit code 1 when it failed.
 Result<Answer> build_platform(Service& service, const Caller& caller, const std::string& project,
@@ -18,7 +18,6 @@ Result<Answer> build_platform(Service& service, const Caller& caller, const std:
 Result<Answer> delete_platform(Service& service, const Caller& caller, const std::string& project,
                                const std::string& name, bool abandon, const std::string& reason);
 // What the last run printed.
-Result<Answer> platform_logs(Service& service, const Caller& caller, const std::string& project,
-                             const std::string& name);
+Result<Answer> platform_logs(Service& service, const std::string& project, const std::string& name);
 
 }  // namespace exa
