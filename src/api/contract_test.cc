@@ -249,14 +249,17 @@ std::vector<Asked> good_requests() {
       {"machine.show", {{"id", "odd"}}},
       {"machine.accept", {{"id", "odd"}}},
       {"machine.forget", {{"id", "odd"}}},
-      {"provisioner.add", {{"name", "build"}, {"driver", "script"}, {"folder", "/nowhere"}}},
+      {"provisioner.add", {{"name", "build"}, {"driver", "script"}, {"folder", "BUILD"}}},
       {"provisioner.list", {}},
       {"manifest.apply",
        {{"file",
          "{apiVersion: palette.ai/v1alpha1, kind: ComputeProfile, metadata: {name: edge}, spec: "
          "{controlPlaneDefaults: {nodeCount: 1}}}\n---\n{apiVersion: palette.ai/v1alpha1, kind: "
          "Project, metadata: {name: default}, spec: {computeProfileRef: {name: "
-         "edge}}}\n---\n{apiVersion: palette.ai/v1alpha1, kind: Compute, metadata: {name: "
+         "edge}, settingsRef: {name: built}}}\n---\n{apiVersion: palette.ai/v1alpha1, kind: "
+         "Settings, "
+         "metadata: {name: built}, spec: {provisioner: build}}\n---\n{apiVersion: "
+         "palette.ai/v1alpha1, kind: Compute, metadata: {name: "
          "machines}, "
          "spec: {}}"}}},
       {"manifest.diff", {{"file", kWorkloadProfile}}},
@@ -304,6 +307,13 @@ class Contract : public testing::Test {
   json::object with_ids(json::object args) {
     if (const json::value* folder = args.if_contains("folder"); folder && *folder == "FOLDER")
       args["folder"] = (exa_.folder() / "launched").string();
+    if (const json::value* folder = args.if_contains("folder"); folder && *folder == "BUILD") {
+      const auto build = exa_.folder() / "build";
+      std::filesystem::create_directories(build);
+      std::ofstream(build / "run") << "#!/bin/sh\necho $1\n";
+      std::filesystem::permissions(build / "run", std::filesystem::perms::owner_all);
+      args["folder"] = build.string();
+    }
     if (args.contains("plan")) args["plan"] = plan_;
     if (const json::value* report = args.if_contains("report")) {
       std::istringstream words{std::string(report->as_string())};

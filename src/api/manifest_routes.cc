@@ -62,7 +62,7 @@ Param kind_param() {
 std::vector<Route> manifest_routes() {
   return {
       {.id = "manifest.apply",
-       .method = Method::post,
+       .method = Method::put,
        .path = "/api/v1/apply",
        .command = "apply",
        .tier = Tier::mutating,

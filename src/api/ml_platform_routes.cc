@@ -109,7 +109,9 @@ Result<Reply> create(Service& service, const Call& call) {
   const bool builds = provisioner != nullptr && provisioner->is_string() &&
                       !call.flag("reserve_only") && !call.caller.dry_run;
   if (!builds) return reply_of(std::move(answer));
-  return reply_of(build_platform(service, call.caller, ask.project, ask.name));
+  EXA_ASSIGN(answer, build_platform(service, call.caller, ask.project, ask.name));
+  answer.status = 201;
+  return reply_of(std::move(answer));
 }
 
 Result<Reply> scale(Service& service, const Call& call) {

@@ -92,9 +92,9 @@ class MlPlatforms : public testing::Test {
 
 TEST_F(MlPlatforms, AProjectComesToBeWithItsComputeProfile) {
   const Reply reply = apply(kProject);
-  EXPECT_EQ(reply.status, 200) << reply.body;
-  EXPECT_THAT(reply.body, HasSubstr("\"result\":\"created\""));
-  EXPECT_THAT(apply(kProject).body, HasSubstr("\"result\":\"unchanged\""));
+  EXPECT_EQ(reply.status, 201) << reply.body;
+  EXPECT_THAT(reply.body, HasSubstr("\"result\": \"created\""));
+  EXPECT_THAT(apply(kProject).body, HasSubstr("\"result\": \"unchanged\""));
   EXPECT_EQ(exa.call("audit.verify", {}).exit_code, 0);
 }
 
@@ -106,7 +106,7 @@ metadata: {name: other, namespace: project-a}
 spec: {settingsRef: {name: nowhere}}
 )";
   const Reply reply = apply(broken);
-  EXPECT_EQ(reply.status, 400) << reply.body;
+  EXPECT_EQ(reply.status, 422) << reply.body;
   EXPECT_THAT(reply.body, HasSubstr("nowhere"));
   EXPECT_EQ(exa.call("manifest.get", {{"kind", "computeprofile"}, {"project", "project-a"}}).status,
             404);
@@ -116,8 +116,8 @@ TEST_F(MlPlatforms, ARequestAboveTheLimitIsRejectedAndTakesNothing) {
   document_fleet();
   apply(kProject);
   const Reply reply = create("big", {{"gpus", json::array{"12 H100"}}});
-  EXPECT_EQ(reply.exit_code, 0);
-  EXPECT_EQ(reply.status, 403) << reply.body;
+  EXPECT_EQ(reply.exit_code, 7);
+  EXPECT_EQ(reply.status, info(Code::blocked).http_status) << reply.body;
   EXPECT_THAT(reply.body, HasSubstr("NVIDIA H100"));
   EXPECT_EQ(exa.ask("ml_platform.list", {{"project", "project-a"}}).at("items").as_array().size(),
             0U);
@@ -154,7 +154,7 @@ spec: {}
       "llm",
       {{"gpus", json::array{"8 H100"}}, {"min_workers", 3}, {"workload_profile", "clearml"}});
   ASSERT_EQ(reply.status, 201) << reply.body;
-  EXPECT_THAT(reply.body, HasSubstr("\"minimum_workers\":2"));
+  EXPECT_THAT(reply.body, HasSubstr("\"minimum_workers\": 2"));
   EXPECT_THAT(machines_of("llm"), ElementsAre("cp-1", "cpu-node-1", "gpu-node-1"));
 }
 

@@ -150,6 +150,7 @@ Result<Answer> apply_all(Service& service, Transaction& tx, const Caller& caller
   Answer answer;
   json::array items;
   std::vector<std::string> names;
+  bool created = false;
   for (const Manifest& manifest : manifests) {
     const std::string project = project_of(manifest, otherwise);
     auto applied = apply_one(service, tx, caller, deed, manifest, project);
@@ -162,6 +163,7 @@ Result<Answer> apply_all(Service& service, Transaction& tx, const Caller& caller
                                     {"name", manifest.name},
                                     {"project", project},
                                     {"result", name(applied->written)}});
+    created = created || applied->written == ManifestChange::created;
     names.push_back(described(manifest, project));
     if (applied->written != ManifestChange::unchanged && manifest.kind == PaletteKind::ml_platform)
       answer.notices.push_back(
@@ -171,6 +173,7 @@ Result<Answer> apply_all(Service& service, Transaction& tx, const Caller& caller
   deed.object_name =
       names.size() == 1 ? names[0] : fmt::format("{} and {} more", names[0], names.size() - 1);
   if (names.size() == 1) deed.project = project_of(manifests[0], otherwise);
+  answer.status = created ? 201 : 200;
   answer.body = {{"items", std::move(items)}};
   return answer;
 }
