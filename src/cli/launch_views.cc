@@ -1,4 +1,6 @@
 // How workbenches, training runs and plans are shown.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/quote.h"
@@ -139,13 +141,23 @@ std::vector<std::string> launch_below(const json::value& body) {
   return lines;
 }
 
+namespace {
+
+// Without a first line nothing below it would be shown.
+std::string_view without_empty_start(std::string_view text) {
+  return text.substr(std::min(text.find_first_not_of('\n'), text.size()));
+}
+
+}  // namespace
+
 std::string first_line_of(const std::string& text) {
-  return text.substr(0, text.find('\n'));
+  const std::string_view all = without_empty_start(text);
+  return std::string(all.substr(0, all.find('\n')));
 }
 
 // Each line by itself: what a program prints must not move anybody's cursor, but ends lines.
 std::vector<std::string> further_lines_of(const std::string& text) {
-  std::string_view rest = text;
+  std::string_view rest = without_empty_start(text);
   if (rest.ends_with('\n')) rest.remove_suffix(1);
   const size_t first = rest.find('\n');
   std::vector<std::string> lines;
