@@ -135,6 +135,14 @@ json::value comparable(const Offered& offered) {
   return out;
 }
 
+// When what a status rests on last changed, as far as that is known.
+Time rests_on(const StoredManifest& compute, const FleetPicture& fleet) {
+  Time newest = compute.updated_at;
+  for (const StoredMachine& each : fleet.machines)
+    newest = std::max(newest, each.watched.heard_at.value_or(Time{}));
+  return newest;
+}
+
 Caller the_controller() {
   Caller caller;
   caller.principal = owner_of_folder("exa", "");
@@ -150,11 +158,13 @@ Result<bool> reconcile_one(Service& service, const Caller& caller, const StoredM
   const Time now = service.now();
   Offered offered;
   bool changed = false;
+  Time since = now;  // of a first look: when what it rests on last changed
   EXA_TRY(service.store().write([&](Transaction& tx) -> Result<void> {
     EXA_ASSIGN(offered, offered_now(tx, caller, compute, fleet, now));
     EXA_ASSIGN(const auto kept, kept_status(tx, compute));
     const json::value status = comparable(offered);
     changed = !kept || kept->status != status;
+    if (!kept) since = rests_on(compute, fleet);
     if (changed) return {};
     EXA_TRY(tx.change("UPDATE compute_status SET reconciled_at = $2 WHERE id = $1",
                       {key_of(compute), now.micros}));
@@ -221,8 +231,8 @@ Result<json::object> compute_status_json(Transaction& tx, const Caller& caller,
   EXA_ASSIGN(Offered offered, offered_now(tx, caller, compute, fleet, now));
   EXA_ASSIGN(const auto kept, kept_status(tx, compute));
   const bool still = kept && kept->status == comparable(offered);
-  offered.status["conditions"] =
-      conditions(compute, offered.groups, offered.failing, still ? kept->changed_at : now);
+  offered.status["conditions"] = conditions(compute, offered.groups, offered.failing,
+                                            still ? kept->changed_at : rests_on(compute, fleet));
   offered.status["lastReconciled"] =
       kept ? json::value(format_rfc3339(kept->reconciled_at)) : json::value(nullptr);
   return std::move(offered.status);
