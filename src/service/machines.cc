@@ -89,13 +89,6 @@ Result<void> put_watched(Transaction& tx, const WatchedMachine& watched) {
   return {};
 }
 
-// A cluster's nodes are as old as its snapshot may be.
-Result<Duration> cluster_max_age(Transaction& tx, const MachineSource& source) {
-  if (source.kind != MachineSourceKind::cluster) return Duration{};
-  const auto cluster = find_cluster(tx, source.cluster);
-  return cluster ? cluster->max_age : Duration{};
-}
-
 Error no_such_machine(const std::string& id, const std::vector<StoredMachine>& machines) {
   std::vector<std::string> ids;
   for (const StoredMachine& each : machines) ids.push_back(each.machine.id);
@@ -159,8 +152,7 @@ std::string holders_of(const Picture& picture, const std::string& id, const Call
 // The reports of one look, believed one by one, and the look itself.
 Result<int64_t> keep_reading(Transaction& tx, const StoredSource& stored,
                              const MachineReading& reading, Time now) {
-  EXA_ASSIGN(const Duration max_age, cluster_max_age(tx, stored.source));
-  const WatchRules rules = rules_of(stored.source, max_age);
+  const WatchRules rules = rules_of(stored);
   int64_t changed = 0;
   for (const MachineReport& report : reading.reports) {
     EXA_ASSIGN(const auto before, load_watched(tx, report.id));
@@ -262,10 +254,9 @@ Result<Looked> look(Service& service, const StoredSource& stored, Progress& prog
 
 }  // namespace
 
-WatchRules rules_of(const MachineSource& source, Duration max_age) {
+WatchRules rules_of(const StoredSource& stored) {
   WatchRules rules;
-  rules.max_age = Duration{3 * source.interval.micros};
-  if (max_age.micros > 0) rules.max_age = max_age;
+  rules.max_age = stored.max_age.value_or(Duration{3 * stored.source.interval.micros});
   return rules;
 }
 
@@ -274,6 +265,10 @@ Result<std::vector<StoredSource>> load_machine_sources(Transaction& tx) {
   std::vector<StoredSource> sources;
   for (const Row& row : rows) {
     EXA_ASSIGN(StoredSource source, source_of_row(row));
+    if (source.source.kind == MachineSourceKind::cluster) {
+      const auto cluster = find_cluster(tx, source.source.cluster);
+      if (cluster) source.max_age = cluster->max_age;
+    }
     sources.push_back(std::move(source));
   }
   return sources;
@@ -303,10 +298,7 @@ std::vector<std::string> why_not_reliable(const StoredMachine& machine,
                                           const std::vector<StoredSource>& sources, Time now) {
   for (const StoredSource& each : sources) {
     if (each.source.name != machine.watched.source) continue;
-    // a snapshot's own age is judged where it is taken; 15 minutes is its default
-    const bool cluster = each.source.kind == MachineSourceKind::cluster;
-    return why_not_believed(machine.watched, now,
-                            rules_of(each.source, cluster ? minutes(15) : Duration{}));
+    return why_not_believed(machine.watched, now, rules_of(each));
   }
   return {fmt::format("its source {} is no more", machine.watched.source)};
 }
@@ -424,7 +416,7 @@ Result<Answer> report_machine(Service& service, const Caller& caller, const std:
           fmt::format("exa machine discover {}", source));
     }
     EXA_ASSIGN(const auto before, load_watched(tx, report.id));
-    const Heard heard = hear(before, source, report, service.now(), rules_of(stored.source, {}));
+    const Heard heard = hear(before, source, report, service.now(), rules_of(stored));
     refused = heard.refused;
     EXA_TRY(put_watched(tx, heard.machine));
     answer.body = {{"id", report.id},

@@ -31,11 +31,12 @@ struct StoredSource {
   Time created_at;
   std::string created_by;
   std::optional<MachineLook> look;
-  int64_t machines = 0;  // that it ever reported and that were not forgotten
+  std::optional<Duration> max_age;  // of a cluster's snapshots; nullopt: three intervals
+  int64_t machines = 0;             // that it ever reported and that were not forgotten
 };
 
 // How long what a source says holds.
-WatchRules rules_of(const MachineSource& source, Duration cluster_max_age);
+WatchRules rules_of(const StoredSource& source);
 
 Result<std::vector<StoredSource>> load_machine_sources(Transaction& tx);  // by name
 // All machines by id, or those of the sources that are named.
