@@ -262,12 +262,16 @@ class Completion {
     return live_names(param.completes);
   }
 
+  static const json::value& named_by(const json::value& item) {
+    const json::value* metadata = find(item, "metadata");
+    return metadata == nullptr ? item : *metadata;
+  }
+
   // Of the kind that was named before.
   std::vector<std::string> manifests_of_kind() {
     std::vector<std::string> names;
     for (const json::value& item : items_of("manifest.get", {{"kind", profile_}}))
-      if (const json::value* metadata = find(item, "metadata"))
-        names.emplace_back(text_or(*metadata, "name", ""));
+      names.emplace_back(text_or(named_by(item), "name", ""));
     return names;
   }
 

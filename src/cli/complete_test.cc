@@ -137,7 +137,7 @@ TEST(Completion, EveryWordThatARowSaysItCompletesHasASource) {
       if (by_flag) words.emplace_back(param.flag);
       words.emplace_back("");
       if (!by_flag) given.emplace_back("small");
-      if (param.completes.empty()) continue;
+      if (param.completes.empty() || param.completes == "manifest-kind") continue;  // fixed words
       ++asked;
       EXPECT_THAT(candidates(words), HasSubstr(param.completes == "version" ? "7" : "live"))
           << route.id << ": " << param.name << " completes " << param.completes;

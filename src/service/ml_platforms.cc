@@ -374,10 +374,10 @@ Result<Answer> write_alone(Service& service, const Caller& caller, const Platfor
     deed.object_name = fmt::format("mlplatform/{}", ask.name);
     deed.project = ask.project;
     answer.status = is_new ? 201 : 200;
+    const bool builds = !text_or(answer.body, "provisioner", "").empty();
     if (change != ManifestChange::unchanged)
-      answer.notices.push_back(fmt::format(
-          "next: exa mlplatform {} {}",
-          text_or(answer.body, "provisioner", "").empty() ? "render" : "provision", ask.name));
+      answer.notices.push_back(builds ? fmt::format("next: exa mlplatform provision {}", ask.name)
+                                      : fmt::format("next: exa mlplatform render {}", ask.name));
     return answer;
   });
 }

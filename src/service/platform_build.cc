@@ -145,16 +145,14 @@ Result<MlPlatform> run_job(Service& service, const Caller& caller, Job job, Plat
   return platform;
 }
 
-Answer failed_answer(const MlPlatform& platform, std::string_view again) {
+Answer failed_answer(const MlPlatform& platform, const std::string& again) {
   Answer answer;
   answer.body = to_json(platform);
   answer.exit_code = info(Code::unexpected).exit_code;
   answer.notices.push_back(
       fmt::format("{} failed: {}", platform.last_run->action, platform.last_run->reason));
   answer.notices.push_back(
-      fmt::format("exa mlplatform logs {} shows what it printed; exa mlplatform "
-                  "{} {} tries again",
-                  platform.name, again, platform.name));
+      fmt::format("exa mlplatform logs {} shows what it printed; again: {}", platform.name, again));
   return answer;
 }
 
@@ -186,7 +184,8 @@ Result<Answer> build_platform(Service& service, const Caller& caller, const std:
   }
   EXA_ASSIGN(const MlPlatform platform,
              run_job(service, caller, std::move(job), PlatformState::provisioning));
-  if (!platform.last_run->succeeded) return failed_answer(platform, "provision");
+  if (!platform.last_run->succeeded)
+    return failed_answer(platform, fmt::format("exa mlplatform provision {}", name));
   Answer answer;
   answer.body = to_json(platform);
   return answer;
@@ -204,7 +203,8 @@ Result<Answer> delete_platform(Service& service, const Caller& caller, const std
     EXA_ASSIGN(Job job, job_for(service, project, name, ProvisionAction::destroy));
     EXA_ASSIGN(const MlPlatform down,
                run_job(service, caller, std::move(job), PlatformState::deleting));
-    if (!down.last_run->succeeded) return failed_answer(down, "delete");
+    if (!down.last_run->succeeded)
+      return failed_answer(down, fmt::format("exa mlplatform delete {}", name));
   }
   return release_platform(service, caller, project, name, abandon || touched, reason);
 }
