@@ -3,7 +3,7 @@ SHELL := /bin/bash
 JOBS ?= $(shell nproc)
 RELEASE := build/release
 
-.PHONY: run test build bench bench-openb bench-server test-server lint fuzz fuzz-short fault test-kubernetes test-asan test-tsan coverage package clean deps
+.PHONY: run test build bench bench-openb bench-server bench-compute test-server lint fuzz fuzz-short fault test-kubernetes test-asan test-tsan coverage package clean deps
 
 deps:
 	@packaging/install-dependencies build
@@ -66,6 +66,14 @@ bench-server:
 	@test -f build/bench/build.ninja || cmake --preset bench
 	@cmake --build build/bench -j $(JOBS) --target exa
 	@bench/server/run --report --soak $(SOAK) build/bench/exa
+
+# Machines that report to one server: MACHINES of them every 30 s.
+MACHINES ?= 5000
+bench-compute:
+	@packaging/install-dependencies build
+	@test -f build/bench/build.ninja || cmake --preset bench
+	@cmake --build build/bench -j $(JOBS) --target exa
+	@bench/compute_load build/bench/exa $(MACHINES) 90
 
 test-server: build
 	@packaging/install-dependencies test

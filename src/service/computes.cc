@@ -59,18 +59,27 @@ Result<std::optional<KeptStatus>> kept_status(Transaction& tx, const StoredManif
   return kept;
 }
 
+// When the source last said something: of agents their newest report.
+std::optional<Time> last_answer(const StoredSource& source, const FleetPicture& fleet) {
+  if (source.source.kind != MachineSourceKind::agent)
+    return source.look ? source.look->succeeded_at : std::nullopt;
+  std::optional<Time> newest;
+  for (const StoredMachine& each : fleet.machines)
+    if (each.watched.source == source.source.name) newest = std::max(newest, each.watched.heard_at);
+  return newest;
+}
+
 json::array sources_json(const FleetPicture& fleet, const std::vector<std::string>& meant) {
   json::array list;
   for (const StoredSource& each : fleet.sources) {
     if (!std::ranges::binary_search(meant, each.source.name)) continue;
-    const auto& look = each.look;
+    const auto answered = last_answer(each, fleet);
+    const bool failed = each.look && !each.look->error.empty();
     list.emplace_back(json::object{
         {"name", each.source.name},
         {"kind", name(each.source.kind)},
-        {"lastSucceeded", look && look->succeeded_at
-                              ? json::value(format_rfc3339(*look->succeeded_at))
-                              : json::value(nullptr)},
-        {"error", look && !look->error.empty() ? json::value(look->error) : json::value(nullptr)}});
+        {"lastSucceeded", answered ? json::value(format_rfc3339(*answered)) : json::value(nullptr)},
+        {"error", failed ? json::value(each.look->error) : json::value(nullptr)}});
   }
   return list;
 }

@@ -13,12 +13,9 @@
 namespace exa {
 namespace {
 
-// Of agents nobody looks at anything: their last report is the last look.
 constexpr std::string_view kSources =
-    "SELECT s.spec, COALESCE(l.looked_at, MAX(m.heard_at)), COALESCE(l.succeeded_at, "
-    "MAX(m.heard_at)), l.error, COUNT(m.id) FROM machine_source s LEFT JOIN machine_look l ON "
-    "l.source = s.name LEFT JOIN machine m ON m.source = s.name GROUP BY s.name, s.spec, "
-    "l.looked_at, l.succeeded_at, l.error ORDER BY s.name";
+    "SELECT s.spec, l.looked_at, l.succeeded_at, l.error FROM machine_source s LEFT JOIN "
+    "machine_look l ON l.source = s.name";
 
 json::object source_document(const StoredSource& stored) {
   json::object out = to_json(stored.source);
@@ -34,7 +31,6 @@ Result<StoredSource> source_of_row(const Row& row) {
   EXA_ASSIGN(stored.created_at, from_stored(parse_rfc3339(text_or(spec, "created_at", "")),
                                             "a stored machine source"));
   stored.created_by = text_or(spec, "created_by", "");
-  stored.machines = row.integer(4);
   if (row.is_null(1)) return stored;
   MachineLook look{Time{row.integer(1)}, {}, row.text_or_empty(3)};
   if (!row.is_null(2)) look.succeeded_at = Time{row.integer(2)};
@@ -56,13 +52,22 @@ json::object source_json(const StoredSource& stored) {
   return out;
 }
 
-Result<StoredSource> find_source(Transaction& tx, const std::string& name) {
-  EXA_ASSIGN(auto sources, load_machine_sources(tx));
-  std::vector<std::string> names;
-  for (StoredSource& each : sources) {
-    if (each.source.name == name) return std::move(each);
-    names.push_back(each.source.name);
+// With what is known of the cluster that it may stand for.
+Result<StoredSource> whole_source(Transaction& tx, const Row& row) {
+  EXA_ASSIGN(StoredSource stored, source_of_row(row));
+  if (stored.source.kind == MachineSourceKind::cluster) {
+    const auto cluster = find_cluster(tx, stored.source.cluster);
+    if (cluster) stored.max_age = cluster->max_age;
   }
+  return stored;
+}
+
+Result<StoredSource> find_source(Transaction& tx, const std::string& name) {
+  EXA_ASSIGN(const auto rows, tx.rows(fmt::format("{} WHERE s.name = $1", kSources), {name}));
+  if (!rows.empty()) return whole_source(tx, rows[0]);
+  EXA_ASSIGN(const auto others, tx.rows("SELECT name FROM machine_source ORDER BY name"));
+  std::vector<std::string> names;
+  for (const Row& row : others) names.push_back(row.text(0));
   return fail(Error{Code::not_found,
                     fmt::format("there is no machine source \"{}\"", printable(name)),
                     {},
@@ -99,16 +104,42 @@ Error no_such_machine(const std::string& id, const std::vector<StoredMachine>& m
                close_matches(id, ids)};
 }
 
+Result<std::vector<StoredMachine>> machines_of(const std::vector<Row>& rows,
+                                               const std::vector<StoredSource>& sources) {
+  std::vector<StoredMachine> machines;
+  machines.reserve(rows.size());
+  for (const Row& row : rows) {
+    EXA_ASSIGN(const json::value value, parse_stored(row.text(0), "a stored machine"));
+    StoredMachine stored;
+    EXA_ASSIGN(stored.watched, from_stored(watched_machine_from_json(value), "a stored machine"));
+    MachineReport report = stored.watched.report;
+    const auto source = std::ranges::find(
+        sources, stored.watched.source,
+        [](const StoredSource& each) -> const std::string& { return each.source.name; });
+    if (source != sources.end()) add_tags(report, source->source.tags);
+    stored.machine = read_machine(report);
+    machines.push_back(std::move(stored));
+  }
+  return machines;
+}
+
 struct Picture {
   std::vector<StoredSource> sources;
   std::vector<StoredMachine> machines;
   MachineHolds holds;
 };
 
-Result<Picture> load_picture(Transaction& tx) {
+// Of all machines, or of one.
+Result<Picture> load_picture(Transaction& tx, const std::string& id = "") {
   Picture picture;
   EXA_ASSIGN(picture.sources, load_machine_sources(tx));
-  EXA_ASSIGN(picture.machines, load_machines(tx, picture.sources));
+  if (!id.empty()) {
+    EXA_ASSIGN(const auto rows, tx.rows("SELECT watched FROM machine WHERE id = $1", {id}));
+    EXA_ASSIGN(picture.machines, machines_of(rows, picture.sources));
+  }
+  if (picture.machines.empty()) {  // all of them, at least for their names
+    EXA_ASSIGN(picture.machines, load_machines(tx, picture.sources));
+  }
   EXA_ASSIGN(const auto platforms, load_platforms(tx));
   picture.holds = holds_of(platforms);
   return picture;
@@ -261,14 +292,10 @@ WatchRules rules_of(const StoredSource& stored) {
 }
 
 Result<std::vector<StoredSource>> load_machine_sources(Transaction& tx) {
-  EXA_ASSIGN(const auto rows, tx.rows(kSources));
+  EXA_ASSIGN(const auto rows, tx.rows(fmt::format("{} ORDER BY s.name", kSources)));
   std::vector<StoredSource> sources;
   for (const Row& row : rows) {
-    EXA_ASSIGN(StoredSource source, source_of_row(row));
-    if (source.source.kind == MachineSourceKind::cluster) {
-      const auto cluster = find_cluster(tx, source.source.cluster);
-      if (cluster) source.max_age = cluster->max_age;
-    }
+    EXA_ASSIGN(StoredSource source, whole_source(tx, row));
     sources.push_back(std::move(source));
   }
   return sources;
@@ -277,21 +304,7 @@ Result<std::vector<StoredSource>> load_machine_sources(Transaction& tx) {
 Result<std::vector<StoredMachine>> load_machines(Transaction& tx,
                                                  const std::vector<StoredSource>& sources) {
   EXA_ASSIGN(const auto rows, tx.rows("SELECT watched FROM machine ORDER BY id"));
-  std::vector<StoredMachine> machines;
-  machines.reserve(rows.size());
-  for (const Row& row : rows) {
-    EXA_ASSIGN(const json::value value, parse_stored(row.text(0), "a stored machine"));
-    StoredMachine stored;
-    EXA_ASSIGN(stored.watched, from_stored(watched_machine_from_json(value), "a stored machine"));
-    MachineReport report = stored.watched.report;
-    const auto source = std::ranges::find(
-        sources, stored.watched.source,
-        [](const StoredSource& each) -> const std::string& { return each.source.name; });
-    if (source != sources.end()) add_tags(report, source->source.tags);
-    stored.machine = read_machine(report);
-    machines.push_back(std::move(stored));
-  }
-  return machines;
+  return machines_of(rows, sources);
 }
 
 std::vector<std::string> why_not_reliable(const StoredMachine& machine,
@@ -336,7 +349,19 @@ Result<Answer> add_machine_source(Service& service, const Caller& caller,
 
 Result<Answer> list_machine_sources(Service& service) {
   return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
-    EXA_ASSIGN(const auto sources, load_machine_sources(tx));
+    EXA_ASSIGN(auto sources, load_machine_sources(tx));
+    EXA_ASSIGN(const auto counts,
+               tx.rows("SELECT source, COUNT(*), MAX(heard_at) FROM machine GROUP BY source"));
+    for (StoredSource& each : sources) {
+      const auto row =
+          std::ranges::find(counts, each.source.name,
+                            [](const Row& count) -> const std::string& { return count.text(0); });
+      if (row == counts.end()) continue;
+      each.machines = row->integer(1);
+      // nobody looks at agents: their last report is the last look
+      if (each.source.kind == MachineSourceKind::agent)
+        each.look = MachineLook{Time{row->integer(2)}, Time{row->integer(2)}, ""};
+    }
     json::array items;
     for (const StoredSource& each : sources) items.emplace_back(source_json(each));
     Answer answer;
@@ -395,7 +420,7 @@ Result<Answer> list_machines(Service& service, const Caller& caller, const ListM
 
 Result<Answer> show_machine(Service& service, const Caller& caller, const std::string& id) {
   return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
-    EXA_ASSIGN(const Picture picture, load_picture(tx));
+    EXA_ASSIGN(const Picture picture, load_picture(tx, id));
     EXA_ASSIGN(const StoredMachine stored, one_machine(picture, id));
     Answer answer;
     answer.body = machine_json(stored, picture, caller, service.now());
@@ -432,14 +457,14 @@ Result<Answer> report_machine(Service& service, const Caller& caller, const std:
 
 Result<Answer> accept_machine(Service& service, const Caller& caller, const std::string& id) {
   return service.mutate(caller, [&](Transaction& tx, Deed& deed) -> Result<Answer> {
-    EXA_ASSIGN(Picture picture, load_picture(tx));
+    EXA_ASSIGN(Picture picture, load_picture(tx, id));
     EXA_ASSIGN(StoredMachine stored, one_machine(picture, id));
     deed.object_kind = "machine";
     deed.object_name = id;
     deed.details = {{"differences", list_of(stored.watched.differences)}};
     EXA_ASSIGN(const WatchedMachine accepted, accept_difference(stored.watched));
     EXA_TRY(put_watched(tx, accepted));
-    EXA_ASSIGN(picture, load_picture(tx));
+    EXA_ASSIGN(picture, load_picture(tx, id));
     EXA_ASSIGN(stored, one_machine(picture, id));
     Answer answer;
     answer.body = machine_json(stored, picture, caller, service.now());
@@ -449,7 +474,7 @@ Result<Answer> accept_machine(Service& service, const Caller& caller, const std:
 
 Result<Answer> forget_machine(Service& service, const Caller& caller, const std::string& id) {
   return service.mutate(caller, [&](Transaction& tx, Deed& deed) -> Result<Answer> {
-    EXA_ASSIGN(const Picture picture, load_picture(tx));
+    EXA_ASSIGN(const Picture picture, load_picture(tx, id));
     EXA_ASSIGN(const StoredMachine stored, one_machine(picture, id));
     if (const std::string held = holders_of(picture, id, caller); !held.empty())
       return fail(Code::in_use, fmt::format("machine {} is {}", id, held), "exa mlplatform list");
