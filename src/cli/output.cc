@@ -350,12 +350,19 @@ std::string as_csv(const json::value& body, const View* view) {
   return out;
 }
 
+// A manifest is named in its metadata, a machine by its id.
+std::string_view name_of_thing(const json::value& thing) {
+  const json::value* metadata = find(thing, "metadata");
+  const std::string_view name = text_or(metadata == nullptr ? thing : *metadata, "name", "");
+  return name.empty() ? text_or(thing, "id", "") : name;
+}
+
 // What has no name is no mistake of whoever asked: how the command ended must not depend on the
 // format.
 Printed as_names(const json::value& body) {
   Printed result;
   for (const json::value* thing : things_of(body)) {
-    const std::string_view name = text_or(*thing, "name", "");
+    const std::string_view name = name_of_thing(*thing);
     if (name.empty()) return {"", "What this command answers has no names."};
     const json::value* version = find(*thing, "version");
     const bool numbered = version != nullptr && version->is_int64();

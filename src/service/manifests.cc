@@ -112,7 +112,8 @@ Error placed(Error error, const Manifest& manifest) {
     if (problem.where.empty() || problem.where.front() == '/')
       problem.where = manifest.place + (problem.where.empty() ? "" : " " + problem.where);
   }
-  if (error.problems.empty()) error.problems.push_back({manifest.place, "stands in the way", ""});
+  if (error.problems.empty())
+    error.problems.push_back({manifest.place, "is the document that this is about", ""});
   return error;
 }
 

@@ -345,8 +345,10 @@ Result<void> require_not_busy(const MlPlatform& platform) {
   const bool busy =
       platform.state == PlatformState::provisioning || platform.state == PlatformState::deleting;
   if (!busy) return {};
-  return fail(Code::conflict, fmt::format("platform {} is {}", platform.name, name(platform.state)),
-              fmt::format("exa mlplatform show {}", platform.name));
+  return fail(Code::conflict,
+              fmt::format("platform {} is {}; where that run was cut off, it can be run again",
+                          platform.name, name(platform.state)),
+              fmt::format("exa mlplatform provision {}", platform.name));
 }
 
 json::object created_json(const MlPlatform& platform, const Decided& decided) {
