@@ -127,10 +127,10 @@ void compare_pairs(const json::object& before, const json::object& after, std::s
               fmt::format("new {} {}: {}", word, printable(key), shown(value)));
 }
 
-std::string bound_text(std::string_view input, std::string_view least_or_most,
-                       const json::value& after) {
-  if (after.is_null()) return fmt::format("input {} has no limit {}", input, least_or_most);
-  return fmt::format("input {} now {} {}", input, least_or_most, shown(after));
+std::string bound_text(std::string_view input, bool is_most, const json::value& after) {
+  if (after.is_null())
+    return fmt::format("input {} no longer limited from {}", input, is_most ? "above" : "below");
+  return fmt::format("input {} now at {} {}", input, is_most ? "most" : "least", shown(after));
 }
 
 std::string values_text(std::string_view input, const json::value& after) {
@@ -152,8 +152,8 @@ std::string override_text(std::string_view input, const json::value& after,
 
 std::string input_text(std::string_view input, std::string_view key, const json::value& before,
                        const json::value& after, const json::object& now) {
-  if (key == "min") return bound_text(input, "at least", after);
-  if (key == "max") return bound_text(input, "at most", after);
+  if (key == "min") return bound_text(input, false, after);
+  if (key == "max") return bound_text(input, true, after);
   if (key == "allowed_values" || key == "choices") return values_text(input, after);
   if (key == "override") return override_text(input, after, now.at("default"));
   if (key == "required")

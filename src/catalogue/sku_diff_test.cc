@@ -42,10 +42,11 @@ TEST(SkuDiff, SaysInWordsWhatANewVersionChanges) {
            "default": 4}, {"name": "image", "override": "restricted", "allowed_values": ["a", "b"],
            "default": "a", "required": true}, {"name": "password", "type": "secret",
            "depends_on": {"input": "image", "values": ["b"]}}]})",
-       "input gpu_count now fixed at 4; input gpu_count has no limit at least; input gpu_count has "
-       "no limit at most; step of input gpu_count 1 → none; input image now required; default of "
-       "input image ubuntu → a; input image now of a list; input image now one of a, b; input "
-       "password no longer required; input password asked for only while image is b"},
+       "input gpu_count now fixed at 4; input gpu_count no longer limited from below; input "
+       "gpu_count "
+       "no longer limited from above; step of input gpu_count 1 → none; input image now required; "
+       "default of input image ubuntu → a; input image now of a list; input image now one of a, b; "
+       "input password no longer required; input password asked for only while image is b"},
       {R"({"outputs": [{"name": "address"}, {"name": "token"}]})",
        "output token no longer a secret"},
   };
