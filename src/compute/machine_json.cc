@@ -6,7 +6,7 @@
 #include "base/json_or_null.h"
 #include "base/text.h"
 #include "compute/machine.h"
-#include "compute/object_reader.h"
+#include "base/object_reader.h"
 
 namespace exa {
 namespace {

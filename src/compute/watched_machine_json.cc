@@ -3,7 +3,7 @@
 
 #include "base/json_or_null.h"
 #include "compute/machine_watch.h"
-#include "compute/object_reader.h"
+#include "base/object_reader.h"
 
 namespace exa {
 namespace {

@@ -13,22 +13,10 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/secret.h"
 #include "base/time.h"
 
 namespace exa {
-
-// A token or key. It has no stream operator, no formatter and no JSON form, so that printing one is
-// a compile error; reveal() marks the places that hand it on.
-class Secret {
- public:
-  Secret() = default;
-  explicit Secret(std::string text) : text_(std::move(text)) {}
-  const std::string& reveal() const { return text_; }
-  bool empty() const { return text_.empty(); }
-
- private:
-  std::string text_;
-};
 
 // A certificate or key in PEM form: in a file, or held in memory. Both empty: none.
 struct Pem {

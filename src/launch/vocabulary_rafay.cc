@@ -7,13 +7,12 @@
 
 #include "base/quantity.h"
 #include "base/text.h"
+#include "catalogue/rafay.h"
 #include "launch/vocabulary_table.h"
 #include "launch/vocabulary_text.h"
 
 namespace exa::vocabulary {
 namespace {
-
-constexpr std::string_view kVersion = "paas.envmgmt.io/v1";
 
 struct Alias {
   std::string_view name;  // lower case, blanks
@@ -122,11 +121,6 @@ std::string field_text(const Shape& shape, std::string_view field) {
   return join(words, ",");
 }
 
-bool is_profile(const json::value& document) {
-  return text_or(document, "apiVersion", "").starts_with("paas.envmgmt.io/") &&
-         text_or(document, "kind", "") == "ComputeProfile";
-}
-
 // --- reading
 
 void read_variable(const Node& variable, Reading& reading) {
@@ -188,12 +182,13 @@ void drop_other_memory(json::array& variables) {
 }  // namespace
 
 bool recognises_rafay(const Source& source) {
-  return source.documents.size() == 1 && is_profile(source.documents[0].value);
+  return source.documents.size() == 1 && is_rafay_profile(source.documents[0].value);
 }
 
 void read_rafay(const Source& source, Reading& reading) {
   if (!recognises_rafay(source))
-    return reading.problem(source.file, fmt::format("is not one ComputeProfile of {}", kVersion));
+    return reading.problem(source.file,
+                           fmt::format("is not one ComputeProfile of {}", kRafayVersion));
   const Node root = Node::root(reading, source, 0);
   for (const char* key : {"apiVersion", "kind"}) root[key].take();
   for (const char* key : {"name", "displayName"}) root["metadata"][key].take();
@@ -215,7 +210,7 @@ void write_rafay(const Writing& writing, Source& target) {
   static const Shape kNothing;
   const Shape& shape = writing.shape;
   if (target.documents.empty()) {
-    new_document(target) = {{"apiVersion", kVersion},
+    new_document(target) = {{"apiVersion", kRafayVersion},
                             {"kind", "ComputeProfile"},
                             {"metadata", {{"name", writing.name}, {"displayName", writing.name}}}};
     if (writing.is_new)

@@ -1,4 +1,4 @@
-#include "compute/object_reader.h"
+#include "base/object_reader.h"
 
 #include <algorithm>
 
