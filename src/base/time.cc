@@ -1,5 +1,6 @@
 #include "base/time.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <chrono>
@@ -76,7 +77,11 @@ Clock system_clock() {
 }
 
 std::string format_rfc3339(Time time) {
-  const chr::sys_time<chr::microseconds> point{chr::microseconds{time.micros}};
+  // what RFC 3339 has no year for is shown as the nearest that it has
+  constexpr int64_t kFirst = -62'167'219'200'000'000;  // 0000-01-01
+  constexpr int64_t kLast = 253'402'300'799'999'999;   // 9999-12-31
+  const chr::sys_time<chr::microseconds> point{
+      chr::microseconds{std::clamp(time.micros, kFirst, kLast)}};
   const auto day = chr::floor<chr::days>(point);
   const chr::year_month_day date{day};
   const chr::hh_mm_ss clock{point - day};

@@ -65,5 +65,10 @@ TEST(Text, Base64IsStrict) {
   }
 }
 
+TEST(TimeText, WhatHasNoYearIsTheNearestThatHasOne) {
+  EXPECT_EQ(format_rfc3339({INT64_MIN}), "0000-01-01T00:00:00.000000Z");
+  EXPECT_EQ(format_rfc3339({INT64_MAX}), "9999-12-31T23:59:59.999999Z");
+}
+
 }  // namespace
 }  // namespace exa
