@@ -2,6 +2,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -105,6 +106,16 @@ Caller without_key(Caller caller) {
   return caller;
 }
 
+// Whoever works on a platform owns its name meanwhile, over all replicas; a process that dies gives
+// it up.
+Result<std::unique_ptr<Ownership>> own(Service& service, const MlPlatform& platform) {
+  EXA_ASSIGN(auto owned, service.store().try_own("platform-" + platform.id));
+  if (owned) return owned;
+  return fail(Code::conflict,
+              fmt::format("a run of platform {} is going on: one at a time", platform.name),
+              fmt::format("exa mlplatform show {}", platform.name));
+}
+
 void note_outcome(MlPlatform& platform, const ProvisionResult& result) {
   PlatformRun& run = *platform.last_run;
   run.ended_at = result.ended;
@@ -182,6 +193,7 @@ Result<Answer> build_platform(Service& service, const Caller& caller, const std:
     answer.body = to_json(job.platform);
     return answer;
   }
+  EXA_ASSIGN(const auto owned, own(service, job.platform));
   EXA_ASSIGN(const MlPlatform platform,
              run_job(service, caller, std::move(job), PlatformState::provisioning));
   if (!platform.last_run->succeeded)
@@ -198,6 +210,10 @@ Result<Answer> delete_platform(Service& service, const Caller& caller, const std
                EXA_TRY(require_project(tx, project));
                return find_platform(tx, project, name);
              }));
+  std::unique_ptr<Ownership> owned;
+  if (!caller.dry_run) {
+    EXA_ASSIGN(owned, own(service, platform));
+  }
   const bool touched = platform.last_run.has_value() && !platform.provisioner.empty();
   if (touched && !abandon && !caller.dry_run) {
     EXA_ASSIGN(Job job, job_for(service, project, name, ProvisionAction::destroy));
