@@ -295,6 +295,30 @@ TEST_F(MlPlatforms, AMemberAsksForPlatformsAndWritesNothingThatTheyAreBuiltBy) {
   EXPECT_THAT(reply.body, HasSubstr("compute_profile:write"));
 }
 
+TEST_F(MlPlatforms, AnotherProjectsPlatformIsNotNamed) {
+  document_fleet();
+  apply(kProject);
+  ASSERT_EQ(create("secret-name", {{"gpus", json::array{"8 H100"}}}).status, 201);
+  exa.ask("project.create", {{"name", "other"}});
+  exa.principal = {"user", "eve", "user:eve", {}, "", {}};
+  exa.principal.rights.by_project["other"] = Role::admin;
+  std::string seen = exa.call("machine.list", {}).body;
+  seen += exa.call("machine.show", {{"id", "gpu-node-1"}}).body;
+  seen += exa.call("manifest.apply", {{"file", kProject}}).body;
+  seen += exa.call("manifest.get", {{"kind", "mlplatform"}, {"project", "project-a"}}).body;
+  seen += exa.call("ml_platform.show", {{"name", "secret-name"}, {"project", "project-a"}}).body;
+  seen += exa.call("manifest.apply", {{"project", "other"},
+                                      {"file",
+                                       "{apiVersion: palette.ai/v1alpha1, kind: Compute, metadata: "
+                                       "{name: all}, spec: {}}"}})
+              .body;
+  seen +=
+      exa.call("manifest.get", {{"kind", "compute"}, {"name", "all"}, {"project", "other"}}).body;
+  EXPECT_THAT(seen, HasSubstr("in use by another project"));
+  EXPECT_THAT(seen, Not(HasSubstr("in use by platform")));
+  EXPECT_THAT(seen, HasSubstr("there is no project"));
+}
+
 TEST_F(MlPlatforms, UnknownFieldsComeOutAsTheyWentIn) {
   apply(R"(
 apiVersion: palette.ai/v1alpha1
