@@ -52,8 +52,7 @@ Result<ComputeStatus> compute_status_from_json(const json::value& value) {
   if (unoffered == nullptr || !unoffered->is_array()) return status;
   for (const json::value& each : unoffered->get_array())
     status.unoffered.push_back({std::string(text_or(each, "id", "")),
-                                std::string(text_or(each, "source", "")),
-                                texts(each, "reasons")});
+                                std::string(text_or(each, "source", "")), texts(each, "reasons")});
   return status;
 }
 

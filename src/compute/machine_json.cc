@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include "base/json_or_null.h"
+#include "base/object_reader.h"
 #include "base/text.h"
 #include "compute/machine.h"
-#include "base/object_reader.h"
 
 namespace exa {
 namespace {

@@ -7,6 +7,7 @@
 #include "base/plural.h"
 #include "base/text.h"
 #include "service/clusters.h"
+#include "service/machine_parts.h"
 #include "service/platform_rows.h"
 #include "service/stored.h"
 
@@ -60,38 +61,6 @@ Result<StoredSource> whole_source(Transaction& tx, const Row& row) {
     if (cluster) stored.max_age = cluster->max_age;
   }
   return stored;
-}
-
-Result<StoredSource> find_source(Transaction& tx, const std::string& name) {
-  EXA_ASSIGN(const auto rows, tx.rows(fmt::format("{} WHERE s.name = $1", kSources), {name}));
-  if (!rows.empty()) return whole_source(tx, rows[0]);
-  EXA_ASSIGN(const auto others, tx.rows("SELECT name FROM machine_source ORDER BY name"));
-  std::vector<std::string> names;
-  for (const Row& row : others) names.push_back(row.text(0));
-  return fail(Error{Code::not_found,
-                    fmt::format("there is no machine source \"{}\"", printable(name)),
-                    {},
-                    names.empty() ? "exa machine source add NAME --kind folder --path FOLDER"
-                                  : "exa machine source list",
-                    close_matches(name, names)});
-}
-
-Result<std::optional<WatchedMachine>> load_watched(Transaction& tx, const std::string& id) {
-  EXA_ASSIGN(const auto rows, tx.rows("SELECT watched FROM machine WHERE id = $1", {id}));
-  std::optional<WatchedMachine> watched;
-  if (rows.empty()) return watched;
-  EXA_ASSIGN(const json::value value, parse_stored(rows[0].text(0), "a stored machine"));
-  EXA_ASSIGN(watched, from_stored(watched_machine_from_json(value), "a stored machine"));
-  return watched;
-}
-
-Result<void> put_watched(Transaction& tx, const WatchedMachine& watched) {
-  EXA_TRY(
-      tx.change("INSERT INTO machine VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO UPDATE SET source "
-                "= $2, heard_at = $3, watched = $4",
-                {watched.report.id, watched.source, watched.heard_at.value_or(Time{}).micros,
-                 to_text(to_json(watched))}));
-  return {};
 }
 
 Error no_such_machine(const std::string& id, const std::vector<StoredMachine>& machines) {
@@ -180,110 +149,39 @@ std::string holders_of(const Picture& picture, const std::string& id, const Call
   return at == picture.holds.end() ? "" : held_words(at->second.front(), caller);
 }
 
-// The reports of one look, believed one by one, and the look itself.
-Result<int64_t> keep_reading(Transaction& tx, const StoredSource& stored,
-                             const MachineReading& reading, Time now) {
-  const WatchRules rules = rules_of(stored);
-  int64_t changed = 0;
-  for (const MachineReport& report : reading.reports) {
-    EXA_ASSIGN(const auto before, load_watched(tx, report.id));
-    if (before && before->source == stored.source.name && before->report == report) continue;
-    Heard heard = hear(before, stored.source.name, report, now, rules);
-    // as old as what was seen, not as the look at what was seen
-    if (stored.source.kind == MachineSourceKind::cluster && !heard.refused)
-      heard.machine.heard_at = report.reported_at;
-    changed += heard.changed ? 1 : 0;
-    EXA_TRY(put_watched(tx, heard.machine));
-  }
-  return changed;
+}  // namespace
+
+Result<StoredSource> find_machine_source(Transaction& tx, const std::string& name) {
+  EXA_ASSIGN(const auto rows, tx.rows(fmt::format("{} WHERE s.name = $1", kSources), {name}));
+  if (!rows.empty()) return whole_source(tx, rows[0]);
+  EXA_ASSIGN(const auto others, tx.rows("SELECT name FROM machine_source ORDER BY name"));
+  std::vector<std::string> names;
+  for (const Row& row : others) names.push_back(row.text(0));
+  return fail(Error{Code::not_found,
+                    fmt::format("there is no machine source \"{}\"", printable(name)),
+                    {},
+                    names.empty() ? "exa machine source add NAME --kind folder --path FOLDER"
+                                  : "exa machine source list",
+                    close_matches(name, names)});
 }
 
-Result<void> keep_look(Transaction& tx, const std::string& source, Time now, bool succeeded,
-                       const std::string& error) {
-  EXA_TRY(tx.change(
-      "INSERT INTO machine_look VALUES ($1, $2, $3, $4) ON CONFLICT (source) DO UPDATE SET "
-      "looked_at = $2, succeeded_at = COALESCE($3, machine_look.succeeded_at), error = $4",
-      {source, now.micros, succeeded ? Value(now.micros) : Value(nullptr),
-       error.empty() ? Value(nullptr) : Value(error)}));
+Result<std::optional<WatchedMachine>> load_watched(Transaction& tx, const std::string& id) {
+  EXA_ASSIGN(const auto rows, tx.rows("SELECT watched FROM machine WHERE id = $1", {id}));
+  std::optional<WatchedMachine> watched;
+  if (rows.empty()) return watched;
+  EXA_ASSIGN(const json::value value, parse_stored(rows[0].text(0), "a stored machine"));
+  EXA_ASSIGN(watched, from_stored(watched_machine_from_json(value), "a stored machine"));
+  return watched;
+}
+
+Result<void> put_watched(Transaction& tx, const WatchedMachine& watched) {
+  EXA_TRY(
+      tx.change("INSERT INTO machine VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO UPDATE SET source "
+                "= $2, heard_at = $3, watched = $4",
+                {watched.report.id, watched.source, watched.heard_at.value_or(Time{}).micros,
+                 to_text(to_json(watched))}));
   return {};
 }
-
-Result<MachineReading> nodes_of(Transaction& tx, const MachineSource& source) {
-  EXA_ASSIGN(const Cluster cluster, find_cluster(tx, source.cluster));
-  EXA_ASSIGN(const auto head, newest_snapshot(tx, cluster));
-  if (!head) {
-    return fail(Code::probe_failed, fmt::format("nothing is known about {} yet", source.cluster),
-                fmt::format("exa cluster discover {}", source.cluster));
-  }
-  EXA_ASSIGN(const Inventory inventory, load_inventory(tx, head->id));
-  MachineReading reading;
-  for (const Node& node : inventory.nodes) {
-    MachineReport report = machine_of_node(source.cluster, node, head->taken_at);
-    if (const auto checked = check_machine_id(report.id); !checked)
-      reading.unread.push_back({node.name, checked.error().message});
-    else
-      reading.reports.push_back(std::move(report));
-  }
-  return reading;
-}
-
-// Asks the source; outside of any transaction, but for a cluster's nodes, which are stored.
-Result<MachineReading> reading_of(Service& service, const MachineSource& source,
-                                  Progress& progress) {
-  switch (source.kind) {
-    case MachineSourceKind::cluster:
-      return read_value<MachineReading>(service.store(),
-                                        [&](Transaction& tx) { return nodes_of(tx, source); });
-    case MachineSourceKind::agent:
-      return fail(invalid("source", {{"/name",
-                                      fmt::format("{} is a source of agents: they report by "
-                                                  "themselves",
-                                                  source.name),
-                                      ""}}));
-    default:
-      return look_at_machines(source, service.now(), progress);
-  }
-}
-
-std::string words_of(const Error& error) {
-  std::string text = error.message;
-  for (const Problem& problem : error.problems)
-    text += fmt::format("; {} {}", problem.where, problem.message);
-  return text;
-}
-
-std::string unread_words(const std::vector<Unread>& unread) {
-  std::string text;
-  constexpr size_t kShown = 5;
-  for (size_t i = 0; i < unread.size() && i < kShown; ++i)
-    text += fmt::format("{}{}: {}", i == 0 ? "" : "; ", unread[i].what, unread[i].why);
-  if (unread.size() > kShown) text += fmt::format("; and {} more", unread.size() - kShown);
-  return text;
-}
-
-struct Looked {
-  MachineReading reading;
-  int64_t changed = 0;
-};
-Result<Looked> look(Service& service, const StoredSource& stored, Progress& progress) {
-  auto reading = reading_of(service, stored.source, progress);
-  const Time now = service.now();
-  if (stored.source.kind == MachineSourceKind::agent) return fail(std::move(reading).error());
-  if (!reading) {
-    EXA_TRY(service.store().write([&](Transaction& tx) {
-      return keep_look(tx, stored.source.name, now, false, words_of(reading.error()));
-    }));
-    return fail(std::move(reading).error());
-  }
-  Looked looked{*std::move(reading), 0};
-  EXA_TRY(service.store().write([&](Transaction& tx) -> Result<void> {
-    EXA_ASSIGN(looked.changed, keep_reading(tx, stored, looked.reading, now));
-    return keep_look(tx, stored.source.name, now, true, unread_words(looked.reading.unread));
-  }));
-  return looked;
-}
-
-}  // namespace
 
 WatchRules rules_of(const StoredSource& stored) {
   WatchRules rules;
@@ -373,7 +271,7 @@ Result<Answer> list_machine_sources(Service& service) {
 Result<Answer> remove_machine_source(Service& service, const Caller& caller,
                                      const std::string& name) {
   return service.mutate(caller, [&](Transaction& tx, Deed& deed) -> Result<Answer> {
-    EXA_ASSIGN(const StoredSource stored, find_source(tx, name));
+    EXA_ASSIGN(const StoredSource stored, find_machine_source(tx, name));
     EXA_ASSIGN(const Picture picture, load_picture(tx));
     int64_t forgotten = 0;
     for (const StoredMachine& each : picture.machines) {
@@ -433,7 +331,7 @@ Result<Answer> report_machine(Service& service, const Caller& caller, const std:
   std::optional<Error> refused;
   Answer answer;
   const auto keep = [&](Transaction& tx) -> Result<void> {
-    EXA_ASSIGN(const StoredSource stored, find_source(tx, source));
+    EXA_ASSIGN(const StoredSource stored, find_machine_source(tx, source));
     if (stored.source.kind != MachineSourceKind::agent) {
       return fail(
           Code::conflict,
@@ -486,37 +384,6 @@ Result<Answer> forget_machine(Service& service, const Caller& caller, const std:
     answer.body = {{"id", id}, {"forgotten", true}};
     return answer;
   });
-}
-
-Result<Answer> look_at_source(Service& service, const Caller& caller, const std::string& name) {
-  EXA_ASSIGN(const StoredSource stored,
-             read_value<StoredSource>(service.store(),
-                                      [&](Transaction& tx) { return find_source(tx, name); }));
-  EXA_ASSIGN(const Looked looked, look(service, stored, *caller.progress));
-  Answer answer;
-  json::array unread;
-  for (const Unread& each : looked.reading.unread)
-    unread.emplace_back(json::object{{"what", each.what}, {"why", each.why}});
-  answer.body = {{"name", name},
-                 {"machines", looked.reading.reports.size()},
-                 {"changed", looked.changed},
-                 {"unread", std::move(unread)}};
-  return answer;
-}
-
-Result<int64_t> look_at_due_sources(Service& service, Progress& progress) {
-  EXA_ASSIGN(const auto sources,
-             read_value<std::vector<StoredSource>>(service.store(), load_machine_sources));
-  int64_t failed = 0;
-  for (const StoredSource& each : sources) {
-    if (each.source.kind == MachineSourceKind::agent) continue;
-    // a tenth early rather than a whole round late
-    const Duration due{each.source.interval.micros * 9 / 10};
-    if (each.look && service.now() - each.look->looked_at < due) continue;
-    failed += look(service, each, progress) ? 0 : 1;
-    if (progress.cancelled()) break;
-  }
-  return failed;
 }
 
 }  // namespace exa
