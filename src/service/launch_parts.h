@@ -53,4 +53,17 @@ Result<void> keep_launch(Transaction& tx, Deed& deed, const Launch& before, cons
 // exa itself, noting what it saw.
 Caller observer(const std::string& action, Progress& progress);
 
+// The command that shows it.
+std::string show_command(const Launch& launch);
+Answer answer_of(const Launch& launch, json::value plan = nullptr);
+// Exactly one process at a time submits a launch, or decides that it never was. conflict: somebody
+// does.
+Result<std::unique_ptr<Ownership>> own_launch(Service& service, const Launch& launch);
+// Whether start_over would be refused; nothing is changed.
+Result<void> rehearse_over(Service& service, const Caller& caller, const LaunchRequest& what,
+                           const Launch& over);
+// A launch in the place of one that is there, which has ended or is changed where it runs.
+Result<Answer> start_over(Service& service, const Caller& caller, const LaunchRequest& what,
+                          const Launch& over);
+
 }  // namespace exa
