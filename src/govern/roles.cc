@@ -27,7 +27,9 @@ constexpr auto kRules = std::to_array<ActionRule>({
     {"machine:write", kPlatform, platform_admin},
     {"provisioner:read", kPlatform, platform_admin},  // folders of the machine of exa
     {"provisioner:write", kPlatform, platform_admin},
-    {"machine:report", kPlatform, platform_admin},  // agents have it as a verb
+    {"environment_template:read", kPlatform, anyone},
+    {"environment_template:write", kPlatform, platform_admin},  // what exa runs
+    {"machine:report", kPlatform, platform_admin},              // agents have it as a verb
     {"manifest:explain", kPlatform, anyone},
     {"burst_policy:read", kPlatform, anyone},
     {"burst_policy:write", kPlatform, platform_admin},
@@ -67,7 +69,11 @@ constexpr auto kRules = std::to_array<ActionRule>({
     {"launch:write", kProject, member},
     {"manifest:read", kProject, viewer},
     {"manifest:write", kProject, member},        // what its kind asks for comes on top
-    {"compute_profile:write", kProject, admin},  // all kinds but ML platforms
+    {"compute_profile:read", kProject, viewer},  // each sees what is published to them
+    {"compute_profile:write", kProject, admin},  // of manifests all kinds but ML platforms
+    {"instance:read", kProject, viewer},
+    {"instance:write", kProject, member},  // one's own; those of others ask for manage
+    {"instance:manage", kProject, admin},
     {"mlplatform:read", kProject, viewer},
     {"mlplatform:write", kProject, member},
     {"usage:read", kProject, viewer},

@@ -33,6 +33,11 @@ constexpr DocumentTable kDocuments[] = {
     {"machine_source", "machine_source", "name"},
     {"ml_platform", "ml_platform", "id"},
     {"provisioner", "provisioner", "name"},
+    {"sku", "sku", "id"},
+    {"sku_version", "sku_version", "id"},
+    {"environment_template", "environment_template", "id"},
+    {"instance", "instance", "id"},
+    {"instance_limits", "instance_limits", "project"},
 };
 
 std::string detail(const AuditEntry& entry, std::string_view key) {

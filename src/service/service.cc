@@ -76,10 +76,25 @@ Result<Answer> matched_change(const Caller& caller, const Service::Change& chang
 
 // Whatever is not of the registry and of placement may be about who may do what.
 bool touches_rights(std::string_view object_kind) {
-  constexpr std::string_view kOthers[] = {
-      "hardware_profile", "consumer",       "decision",    "lease",      "burst_event",
-      "cluster",          "pool",           "backup",      "launch",     "compute",
-      "machine",          "machine_source", "ml_platform", "provisioner"};
+  constexpr std::string_view kOthers[] = {"hardware_profile",
+                                          "consumer",
+                                          "decision",
+                                          "lease",
+                                          "burst_event",
+                                          "cluster",
+                                          "pool",
+                                          "backup",
+                                          "launch",
+                                          "compute",
+                                          "machine",
+                                          "machine_source",
+                                          "ml_platform",
+                                          "provisioner",
+                                          "sku",
+                                          "sku_version",
+                                          "instance",
+                                          "environment_template",
+                                          "instance_limits"};
   return std::ranges::find(kOthers, object_kind) == std::end(kOthers);
 }
 
