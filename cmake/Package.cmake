@@ -34,7 +34,7 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION admin)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # libcurl is loaded by name at run time (src/discover/http.cc), so dpkg-shlibdeps cannot see it
-set(CPACK_DEBIAN_PACKAGE_DEPENDS "adduser, libcurl4")
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "adduser, libcurl4, tzdata")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "openssh-client")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "nginx, prometheus")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)

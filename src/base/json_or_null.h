@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/json.h"
+#include "base/money.h"
 #include "base/time.h"
 
 namespace exa {
@@ -20,6 +21,11 @@ json::value number_or_null(const std::optional<Number>& number) {
 
 inline json::value time_or_null(const std::optional<Time>& time) {
   return time ? json::value(format_rfc3339(*time)) : json::value(nullptr);
+}
+
+inline json::value price_or_null(const std::optional<Money>& money) {
+  if (!money) return nullptr;
+  return json::object{{"amount", number_from_micros(money->micros)}, {"currency", money->currency}};
 }
 
 }  // namespace exa

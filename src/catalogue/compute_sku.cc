@@ -33,11 +33,6 @@ json::value template_to_json(const TemplateRef& ref) {
   return {{"name", text_or_null(ref.name)}, {"version", text_or_null(ref.version)}};
 }
 
-json::value price_to_json(const std::optional<Money>& price) {
-  if (!price) return nullptr;
-  return {{"amount", number_from_micros(price->micros)}, {"currency", price->currency}};
-}
-
 // --- reading
 
 // Lines are kept: a text of several.
@@ -192,7 +187,7 @@ json::object to_json(const ComputeSku& sku) {
   object["annotations"] = pairs_to_json(sku.annotations);
   object["icon_url"] = text_or_null(sku.icon_url);
   object["readme"] = text_or_null(sku.readme);
-  object["price_per_hour"] = price_to_json(sku.price_per_hour);
+  object["price_per_hour"] = price_or_null(sku.price_per_hour);
   object["inputs"] = std::move(inputs);
   object["outputs"] = std::move(outputs);
   return object;

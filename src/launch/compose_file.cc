@@ -201,7 +201,7 @@ std::vector<std::string> notes_on(const LaunchSpec& spec) {
 }  // namespace
 
 std::string compose_project(const LaunchSpec& spec) {
-  return fmt::format("exa_{}_{}_{}", spec.project, name(spec.kind), spec.name);
+  return fmt::format("exa_{}_{}_{}", spec.project, launch_kind(spec.kind), spec.name);
 }
 
 Result<Rendered> render_compose(const LaunchSpec& spec) {

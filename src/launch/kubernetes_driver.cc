@@ -23,6 +23,7 @@ using namespace kubernetes;
 std::string_view main_kind(const LaunchSpec& spec) {
   switch (spec.kind) {
     case Surface::workbench:
+    case Surface::any:
       return "Pod";
     case Surface::training:
       return "Job";

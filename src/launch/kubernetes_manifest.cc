@@ -97,8 +97,8 @@ std::vector<json::object> serving(const LaunchSpec& spec, Pod pod) {
 void refuse_by_kind(const LaunchSpec& spec, std::vector<Problem>& problems) {
   if (spec.kind != Surface::training && spec.resources.nodes > 1) {
     problems.push_back({"/resources/nodes",
-                        fmt::format("a {} is one pod on one node here, not {}", name(spec.kind),
-                                    spec.resources.nodes),
+                        fmt::format("a {} is one pod on one node here, not {}",
+                                    launch_kind(spec.kind), spec.resources.nodes),
                         spec.kind == Surface::serving
                             ? "ask for replicas, or run it as a job of a batch scheduler"
                             : "1"});
@@ -113,7 +113,7 @@ void refuse_by_kind(const LaunchSpec& spec, std::vector<Problem>& problems) {
 }
 
 void add_notes(const LaunchSpec& spec, std::vector<std::string>& notes) {
-  if (spec.kind == Surface::workbench && spec.restarts > 0)
+  if (spec.kind != Surface::training && spec.kind != Surface::serving && spec.restarts > 0)
     notes.emplace_back("Kubernetes starts a pod that failed again without counting how often.");
   if (spec.kind == Surface::serving && spec.restarts > 0)
     notes.emplace_back("Kubernetes starts a replica that ended again, however often.");
@@ -135,11 +135,10 @@ Result<Rendered> render_kubernetes(const LaunchSpec& spec) {
   rendered.command = {"kubectl", "apply", "--filename", "manifest.yaml"};
   rendered.notes = pod.notes;
   add_notes(spec, rendered.notes);
-  EXA_ASSERT(spec.kind != Surface::any);
   const std::vector<json::object> objects =
-      spec.kind == Surface::workbench  ? workbench(spec, std::move(pod))
-      : spec.kind == Surface::training ? training(spec, std::move(pod))
-                                       : serving(spec, std::move(pod));
+      spec.kind == Surface::training  ? training(spec, std::move(pod))
+      : spec.kind == Surface::serving ? serving(spec, std::move(pod))
+                                      : workbench(spec, std::move(pod));
   std::string text;
   for (const json::object& object : objects) {
     if (!text.empty()) text += "---\n";

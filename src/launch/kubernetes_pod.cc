@@ -178,7 +178,7 @@ void refuse_names(const LaunchSpec& spec, std::vector<Problem>& problems) {
 json::object labels_of(const LaunchSpec& spec, bool with_id) {
   json::object labels{{"app.kubernetes.io/name", spec.name},
                       {"app.kubernetes.io/instance", job_name(spec)},
-                      {"app.kubernetes.io/component", name(spec.kind)},
+                      {"app.kubernetes.io/component", launch_kind(spec.kind)},
                       {"app.kubernetes.io/part-of", spec.project},
                       {"app.kubernetes.io/managed-by", "exa"}};
   if (with_id) labels[kLaunchLabel] = spec.id;

@@ -130,7 +130,7 @@ json::array to_json(const CommandLine& command) {
 
 json::object to_json(const LaunchSpec& spec) {
   LaunchSpec copy = spec;  // the tables of fields name members to write, too
-  json::object out{{"kind", name(spec.kind)}, {"family", info(spec.resources.family).name}};
+  json::object out{{"kind", launch_kind(spec.kind)}, {"family", info(spec.resources.family).name}};
   for (const TextField& field : kTexts) out[field.key] = field.of(copy);
   for (const NumberField& field : kNumbers) out[field.key] = field.of(copy);
   out["command"] = to_json(spec.command);
@@ -149,7 +149,7 @@ json::object to_json(const LaunchSpec& spec) {
 
 Result<LaunchSpec> launch_spec_from_json(const json::object& stored) {
   LaunchSpec spec;
-  const auto kind = find_surface(text_or(stored, "kind", ""));
+  const auto kind = find_launch_kind(text_or(stored, "kind", ""));
   const auto family = find_family(text_or(stored, "family", ""));
   if (!kind || !family) return damaged("kind or family");
   spec.kind = *kind;

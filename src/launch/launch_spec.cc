@@ -15,8 +15,18 @@ Resources resources_of(const Shape& shape) {
           shape.memory_bytes,       shape.nodes};
 }
 
+std::string_view launch_kind(Surface kind) {
+  return kind == Surface::any ? "instance" : name(kind);
+}
+
+std::optional<Surface> find_launch_kind(std::string_view word) {
+  for (const Surface kind : {Surface::workbench, Surface::training, Surface::serving, Surface::any})
+    if (launch_kind(kind) == word) return kind;
+  return std::nullopt;
+}
+
 std::string job_name(const LaunchSpec& spec) {
-  return fmt::format("exa-{}-{}", name(spec.kind), spec.name);
+  return fmt::format("exa-{}-{}", launch_kind(spec.kind), spec.name);
 }
 
 Result<void> check_launch_name(std::string_view name) {
@@ -67,7 +77,7 @@ std::string without_its_program(const LaunchSpec& spec, std::string_view where) 
 }
 
 std::string launch_tag(const LaunchSpec& spec) {
-  return fmt::format("{} {}/{} {}", name(spec.kind), spec.project, spec.name, spec.id);
+  return fmt::format("{} {}/{} {}", launch_kind(spec.kind), spec.project, spec.name, spec.id);
 }
 
 }  // namespace exa

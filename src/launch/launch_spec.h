@@ -67,7 +67,7 @@ struct KServe {
 };
 
 struct LaunchSpec {
-  Surface kind = Surface::training;  // workbench, training or serving; never any
+  Surface kind = Surface::training;  // any: an instance of the catalogue
   std::string project;
   std::string name;  // [a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?: see check_launch_name
   std::string id;    // of this launch: stands in the scheduler's comment or label, so that
@@ -88,6 +88,10 @@ struct LaunchSpec {
 
   bool operator==(const LaunchSpec&) const = default;
 };
+
+// "workbench", "training", "serving"; "instance" of any.
+std::string_view launch_kind(Surface kind);
+std::optional<Surface> find_launch_kind(std::string_view word);
 
 // "exa-training-llama": what the scheduler shows. A DNS-1123 label, as Kubernetes wants, and fine
 // for Slurm and Flux.

@@ -26,7 +26,7 @@ Result<bool> is_seen_running(Transaction& tx, const Launch& launch) {
 Consumer consumer_of(const Launch& launch) {
   Consumer consumer;
   consumer.project = launch.spec.project;
-  consumer.kind = name(launch.spec.kind);
+  consumer.kind = launch_kind(launch.spec.kind);
   consumer.ref = launch.spec.name;
   const size_t at = launch.hardware_profile.rfind('@');
   consumer.profile = launch.hardware_profile.substr(0, at);
@@ -81,8 +81,8 @@ Result<void> keep_consumer(Transaction& tx, Deed& deed, const Launch& launch) {
 
 Result<void> release_consumer(Transaction& tx, Deed& deed, const Launch& launch) {
   if (launch.hardware_profile.empty()) return {};
-  const auto there =
-      load_consumer(tx, launch.spec.project, std::string(name(launch.spec.kind)), launch.spec.name);
+  const auto there = load_consumer(tx, launch.spec.project,
+                                   std::string(launch_kind(launch.spec.kind)), launch.spec.name);
   if (!there) return there.error().code == Code::not_found ? Result<void>() : fail(there.error());
   EXA_TRY(remove_consumer(tx, *there));
   also_removed(deed, "consumer", launch.key());

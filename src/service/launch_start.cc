@@ -1,13 +1,12 @@
 // Starting a launch: the shape that it gets, the devices that are set aside, what is rendered, and
 // its submission between two entries.
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "base/text.h"
 #include "launch/device_word.h"
 #include "service/launch.h"
 #include "service/launch_parts.h"
+#include "service/own_by_id.h"
 #include "service/profile_rows.h"
 #include "service/resolutions.h"
 
@@ -15,7 +14,7 @@ namespace exa {
 namespace {
 
 std::string group_of(Surface kind) {
-  return kind == Surface::training ? "pipeline" : std::string(name(kind));
+  return kind == Surface::training ? "pipeline" : std::string(launch_kind(kind));
 }
 
 json::object plan_json(const Rendered& rendered, const Placed& placed) {
@@ -90,7 +89,7 @@ class Start {
     if (!what_.folder.empty()) return what_.folder;
     EXA_ASSIGN(const std::string home, aim_.driver->home());
     if (home.empty()) return home;
-    return fmt::format("{}/exa/{}/{}/{}", home, name(what_.kind), what_.project, what_.name);
+    return fmt::format("{}/exa/{}/{}/{}", home, launch_kind(what_.kind), what_.project, what_.name);
   }
 
   // The intent: everything that can be refused is refused here, before anything is created.
@@ -146,11 +145,12 @@ class Start {
     const bool same = there.state == LaunchState::submitting && !caller_.request_digest.empty() &&
                       there.request_digest == caller_.request_digest;
     if (same) return {};
-    return fail(Code::conflict,
-                fmt::format("there is a {} \"{}\" already, {}",
-                            what_.kind == Surface::training ? "training run" : name(what_.kind),
-                            what_.name, name(there.state)),
-                show_command(there));
+    return fail(
+        Code::conflict,
+        fmt::format("there is a {} \"{}\" already, {}",
+                    what_.kind == Surface::training ? "training run" : launch_kind(what_.kind),
+                    what_.name, name(there.state)),
+        show_command(there));
   }
 
   // The same request once more, whose submission nobody has heard of.
@@ -355,12 +355,7 @@ Answer answer_of(const Launch& launch, json::value plan) {
 
 // Exactly one process at a time submits a launch, or decides that it never was.
 Result<std::unique_ptr<Ownership>> own_launch(Service& service, const Launch& launch) {
-  std::string name = "launch-" + launch.spec.id;
-  std::ranges::transform(name, name.begin(), [](char c) {
-    const bool fine = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
-    return fine ? c : '-';
-  });
-  EXA_ASSIGN(auto ownership, service.store().try_own(name));
+  EXA_ASSIGN(auto ownership, own_by_id(service, "launch", launch.spec.id));
   if (ownership) return ownership;
   return fail(Code::conflict, fmt::format("{} is being submitted right now", launch.key()),
               show_command(launch));

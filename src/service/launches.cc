@@ -50,7 +50,7 @@ json::array list_of(const std::vector<std::string>& texts) {
 }
 
 std::string command_word(Surface kind) {
-  return kind == Surface::training ? "pipeline" : std::string(name(kind));
+  return kind == Surface::training ? "pipeline" : std::string(launch_kind(kind));
 }
 
 // Members that both forms have, between who it is and how it stands.
@@ -99,12 +99,12 @@ bool is_open(LaunchState state) {
 }
 
 std::string Launch::key() const {
-  return fmt::format("{}/{}/{}", spec.project, name(spec.kind), spec.name);
+  return fmt::format("{}/{}/{}", spec.project, launch_kind(spec.kind), spec.name);
 }
 
 json::object to_json(const Launch& launch) {
   json::object out{{"name", launch.spec.name},
-                   {"kind", name(launch.spec.kind)},
+                   {"kind", launch_kind(launch.spec.kind)},
                    {"project", launch.spec.project},
                    {"id", launch.spec.id}};
   add_common(out, launch);
@@ -207,8 +207,9 @@ Launch after(Launch launch, const std::optional<Observed>& seen, Time now) {
 
 Result<std::optional<Launch>> load_launch(Transaction& tx, const std::string& project, Surface kind,
                                           const std::string& launch_name) {
-  EXA_ASSIGN(const auto rows, tx.rows("SELECT spec FROM launch WHERE id = $1",
-                                      {fmt::format("{}/{}/{}", project, name(kind), launch_name)}));
+  EXA_ASSIGN(const auto rows,
+             tx.rows("SELECT spec FROM launch WHERE id = $1",
+                     {fmt::format("{}/{}/{}", project, launch_kind(kind), launch_name)}));
   std::optional<Launch> launch;
   if (rows.empty()) return launch;
   EXA_ASSIGN(launch, launch_of_row(rows[0]));
@@ -221,16 +222,16 @@ Result<Launch> find_launch(Transaction& tx, const std::string& project, Surface 
   EXA_ASSIGN(auto launch, load_launch(tx, project, kind, launch_name));
   if (launch) return *std::move(launch);
   EXA_ASSIGN(const auto rows, tx.rows("SELECT id FROM launch WHERE project = $1 AND kind = $2",
-                                      {project, std::string(name(kind))}));
+                                      {project, std::string(launch_kind(kind))}));
   std::vector<std::string> names;
   for (const Row& row : rows) names.push_back(row.text(0).substr(row.text(0).rfind('/') + 1));
-  return fail(Error{
-      Code::not_found,
-      fmt::format("there is no {} \"{}\" in this project",
-                  kind == Surface::training ? "training run" : name(kind), printable(launch_name)),
-      {},
-      fmt::format("exa {} list", command_word(kind)),
-      close_matches(launch_name, names)});
+  return fail(Error{Code::not_found,
+                    fmt::format("there is no {} \"{}\" in this project",
+                                kind == Surface::training ? "training run" : launch_kind(kind),
+                                printable(launch_name)),
+                    {},
+                    fmt::format("exa {} list", command_word(kind)),
+                    close_matches(launch_name, names)});
 }
 
 Result<std::vector<Launch>> open_launches(Transaction& tx) {
@@ -247,7 +248,7 @@ Result<void> put_launch(Transaction& tx, const Launch& launch) {
   EXA_TRY(tx.change(
       "INSERT INTO launch VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (id) DO UPDATE SET spec = "
       "$4, created_at = $5, open = $6",
-      {launch.key(), launch.spec.project, std::string(name(launch.spec.kind)),
+      {launch.key(), launch.spec.project, std::string(launch_kind(launch.spec.kind)),
        to_text(to_stored_json(launch)), launch.created_at.micros,
        int64_t{is_open(launch.state) ? 1 : 0}}));
   return {};
@@ -259,7 +260,8 @@ Result<void> drop_launch(Transaction& tx, const Launch& launch) {
 }
 
 Result<Answer> list_launches(Service& service, const Page& page, Surface kind) {
-  return newest_first(service, page, "launch", "created_at", fmt::format("kind = '{}'", name(kind)),
+  return newest_first(service, page, "launch", "created_at",
+                      fmt::format("kind = '{}'", launch_kind(kind)),
                       [](const json::value& spec) -> Result<json::object> {
                         EXA_ASSIGN(const Launch launch, launch_from_json(spec.get_object()));
                         return to_json(launch);

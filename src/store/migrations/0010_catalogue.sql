@@ -27,6 +27,7 @@ CREATE TABLE instance (
   id TEXT PRIMARY KEY,    -- "PROJECT/NAME"
   project TEXT NOT NULL REFERENCES project (name),
   sku TEXT NOT NULL,      -- "PROJECT/NAME" of the compute profile
+  created_at BIGINT NOT NULL,
   spec TEXT NOT NULL
 );
 CREATE INDEX instance_by_project ON instance (project);

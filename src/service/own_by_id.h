@@ -1,0 +1,25 @@
+// Exactly one process at a time works on something that the store keeps, over all replicas; one
+// that dies gives it up.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "service/service.h"
+
+namespace exa {
+
+// By its id, which is never given twice. null: somebody works on it.
+inline Result<std::unique_ptr<Ownership>> own_by_id(Service& service, std::string_view kind,
+                                                    std::string_view id) {
+  std::string name = std::string(kind) + "-" + std::string(id);
+  std::ranges::transform(name, name.begin(), [](char c) {
+    const bool fine = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+    return fine ? c : '-';
+  });
+  return service.store().try_own(name);
+}
+
+}  // namespace exa
