@@ -94,7 +94,8 @@ constexpr Source kSources[] = {{"profile", "hardware_profile.list"},
                                {"lease", "lease.list", "id"},
                                {"machine", "machine.list", "id"},
                                {"machine-source", "machine_source.list"},
-                               {"mlplatform", "ml_platform.list"}};
+                               {"mlplatform", "ml_platform.list"},
+                               {"instance", "instance.list"}};
 
 class Completion {
  public:

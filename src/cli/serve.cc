@@ -12,6 +12,7 @@
 #include "server/compute_loop.h"
 #include "server/discovery_loop.h"
 #include "server/door.h"
+#include "server/instance_loop.h"
 #include "server/launch_loop.h"
 #include "server/server.h"
 #include "server/session_pages.h"
@@ -124,6 +125,7 @@ Result<LocalText> serve(const LocalCall& call) {
   DiscoveryLoop discovery(exa.service, *log);
   LaunchLoop launches(exa.service, *log);
   ComputeLoop computes(exa.service, *log, settings.reconcile);
+  InstanceLoop instances(exa.service, *log);
   HttpClient to_webhook;
   std::optional<Webhook> webhook;
   if (settings.webhook) {
@@ -154,6 +156,7 @@ Result<LocalText> serve(const LocalCall& call) {
   discovery.start(threw("discovery"));
   launches.start(threw("launches"));
   computes.start(threw("computes"));
+  instances.start(threw("instances"));
   if (webhook) webhook->start(threw("webhook"));
   const std::string where = server.address().empty()
                                 ? socket_in(settings.home.folder).string()
@@ -175,6 +178,7 @@ Result<LocalText> serve(const LocalCall& call) {
   watch.stop();  // streams would never end by themselves
   launches.stop();
   computes.stop();
+  instances.stop();
   discovery.stop();  // it must not begin to ask clusters now
   operations.stop();
   server.stop();

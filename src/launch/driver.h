@@ -33,6 +33,10 @@ class Driver {
   // The last lines of what it printed; not_found when there is nothing yet.
   virtual Result<std::string> logs(const LaunchSpec& spec, const std::string& job,
                                    int64_t tail_lines) = 0;
+  // What the program put out: JSON text. not_found: nothing yet.
+  virtual Result<std::string> outputs(const LaunchSpec&, const std::string& /*job*/) {
+    return fail(Code::not_found, "nothing was put out");
+  }
   // Takes away what the target keeps of a launch that has ended and is wanted no more. What the
   // program wrote stays.
   virtual Result<void> forget(const LaunchSpec&, const std::string& /*job*/) { return {}; }

@@ -1,5 +1,5 @@
-// Asks what became of every open launch, in the background of a server: ends are kept, devices given
-// back and hours counted though nobody looks. Of several replicas on one store, one does.
+// Asks what became of every open launch, in the background of a server: ends are kept, devices
+// given back and hours counted though nobody looks. Of several replicas on one store, one does.
 #pragma once
 
 #include "server/access_log.h"

@@ -1,7 +1,10 @@
 // Where an instance is put whose template runs here: a pool is chosen for its shape, and its
 // devices are held as long as it runs. Jobs of schedulers get theirs as launches do.
+#include <algorithm>
+
 #include <fmt/format.h>
 
+#include "base/json_or_null.h"
 #include "place/pool_explain.h"
 #include "place/profile_ask.h"
 #include "service/instance_parts.h"
@@ -30,7 +33,8 @@ PlaceWorkload workload_of(const ComputeInstance& instance) {
 }
 
 bool has_pool_of(const Pools& pools, Family family) {
-  return std::ranges::any_of(pools->pools, [&](const Pool& pool) { return pool.device == family; });
+  return std::ranges::any_of(pools->pools,
+                             [&](const Pool& pool) { return pool.accelerator == family; });
 }
 
 void note_placement(ComputeInstance& instance, const Decision& decision, const json::object& kept) {

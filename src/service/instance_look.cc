@@ -91,34 +91,6 @@ Result<LookedAtInstance> look_at_instance(Service& service, const ComputeInstanc
 
 namespace {
 
-// What is due by time, as exa itself.
-Result<bool> do_what_is_due(Service& service, const ComputeInstance& instance, Progress& progress) {
-  const Time now = service.now();
-  const auto asked = due(instance, now);
-  if (!asked) return false;
-  Caller caller = observer("instance.due", progress);
-  const std::string& project = instance.project;
-  switch (asked->action) {
-    case DueAction::start: {
-      const auto done = start_instance(service, caller, project, instance.name);
-      if (done) return true;
-      // tried once for each moment of the schedule: without room it stays as it is
-      ComputeInstance seen = instance;
-      seen.schedule_seen = now;
-      seen.reason = fmt::format("not started {}: {}", asked->why, done.error().message);
-      EXA_TRY(keep_seen(service, instance, seen, progress));
-      return true;
-    }
-    case DueAction::stop:
-      EXA_TRY(stop_instance(service, caller, project, instance.name));
-      return true;
-    case DueAction::remove:
-      EXA_TRY(delete_instance(service, caller, project, instance.name, false, asked->why));
-      return true;
-  }
-  return false;
-}
-
 Result<void> renew(Service& service, const ComputeInstance& instance, Progress& progress) {
   if (is_job(instance) || instance.lease.empty() || !holds_resources(instance.state)) return {};
   const Caller caller = observer("instance.renew", progress);
@@ -136,21 +108,44 @@ Result<void> renew(Service& service, const ComputeInstance& instance, Progress& 
 
 }  // namespace
 
-Result<int64_t> tend_instances(Service& service, Progress& progress) {
+Result<TendedInstances> tend_instances(Service& service, Progress& progress) {
   EXA_ASSIGN(const auto instances,
              read_value<std::vector<ComputeInstance>>(service.store(), load_instances));
-  int64_t changed = 0;
+  TendedInstances tended;
   for (const ComputeInstance& stored : instances) {
-    EXA_TRY(progress.step("instances", changed, 0));
-    // one that cannot be asked or acted on now stands in nobody's way
+    EXA_TRY(progress.step("instances", tended.changed, 0));
+    // one that cannot be asked now stands in nobody's way
     const auto looked = look_at_instance(service, stored, progress);
     if (!looked) continue;
-    if (looked->instance != stored) ++changed;
-    const auto did = do_what_is_due(service, looked->instance, progress);
-    if (did && *did) ++changed;
+    if (looked->instance != stored) ++tended.changed;
     EXA_TRY(renew(service, looked->instance, progress));
+    if (due(looked->instance, service.now())) tended.due.push_back(looked->instance);
   }
-  return changed;
+  return tended;
+}
+
+Result<void> do_what_is_due(Service& service, const ComputeInstance& instance, Progress& progress) {
+  const Time now = service.now();
+  const auto asked = due(instance, now);
+  if (!asked) return {};
+  const Caller caller = observer("instance.due", progress);
+  const std::string& project = instance.project;
+  if (asked->action == DueAction::remove) {
+    EXA_TRY(delete_instance(service, caller, project, instance.name, false, asked->why));
+    return {};
+  }
+  if (asked->action == DueAction::stop) {
+    EXA_TRY(stop_instance(service, caller, project, instance.name));
+    return {};
+  }
+  const auto started = start_instance(service, caller, project, instance.name);
+  if (started || started.error().code == Code::conflict) return {};
+  // tried once for each moment of its schedule: without room it stays as it is, and says so
+  ComputeInstance seen = instance;
+  seen.schedule_seen = now;
+  seen.reason = fmt::format("not started {}: {}", asked->why, started.error().message);
+  EXA_TRY(keep_seen(service, instance, seen, progress));
+  return {};
 }
 
 }  // namespace exa

@@ -309,7 +309,8 @@ Result<Answer> show_instance_limits(Service& service, const std::string& project
 }
 
 Result<Answer> set_instance_limits(Service& service, const Caller& caller,
-                                   const std::string& project, const InstanceLimits& limits) {
+                                   const std::string& project,
+                                   const std::function<void(InstanceLimits&)>& change) {
   return service.mutate(caller, [&](Transaction& tx, Deed& deed) -> Result<Answer> {
     EXA_TRY(require_project(tx, project));
     EXA_ASSIGN(const InstanceLimits before, load_instance_limits(tx, project));

@@ -10,6 +10,7 @@
 // An instance is its owner's; whoever may do instance:manage acts on those of others as well.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -72,9 +73,16 @@ Result<Answer> schedule_instance(Service& service, const Caller& caller, const s
 
 Result<Answer> show_instance_limits(Service& service, const std::string& project);
 Result<Answer> set_instance_limits(Service& service, const Caller& caller,
-                                   const std::string& project, const InstanceLimits& limits);
+                                   const std::string& project,
+                                   const std::function<void(InstanceLimits&)>& change);
 
-// For the loop of a server: looks at what runs, does what is due by time. How many changed.
-Result<int64_t> tend_instances(Service& service, Progress& progress);
+// For the loop of a server: looks at everything, and says what time asks of whom.
+struct TendedInstances {
+  int64_t changed = 0;
+  std::vector<ComputeInstance> due;
+};
+Result<TendedInstances> tend_instances(Service& service, Progress& progress);
+// Does it, as exa itself; may take as long as a template does.
+Result<void> do_what_is_due(Service& service, const ComputeInstance& instance, Progress& progress);
 
 }  // namespace exa
