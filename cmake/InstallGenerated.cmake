@@ -27,7 +27,7 @@ install_output(share/zsh/vendor-completions _exa completion zsh)
 install_output(share/fish/vendor_completions.d exa.fish completion fish)
 
 # All in one folder; what is for those who build exa stays out.
-foreach(document README.md docs/operations.md docs/security.md docs/audit-format.md docs/launching.md docs/compute.md
+foreach(document README.md docs/operations.md docs/security.md docs/audit-format.md docs/launching.md docs/compute.md docs/catalogue.md
         docs/vocabularies.md)
   get_filename_component(name ${document} NAME)
   file(READ "${EXA_SOURCE}/${document}" text)

@@ -151,6 +151,10 @@ Result<Reply> list(Service& service, const Call& call) {
   return reply_of(std::move(answer));
 }
 
+Result<Reply> offers(Service& service, const Call& call) {
+  return reply_of(list_offers(service, call.caller, call.text("project")));
+}
+
 Result<Reply> show(Service& service, const Call& call) {
   return reply_of(show_instance(service, call.caller, call.text("project"), call.text("name")));
 }
@@ -333,6 +337,16 @@ std::vector<Route> looking_routes() {
        .handler = list,
        .reply = "InstanceList",
        .examples = {"exa instance list"}},
+      {.id = "instance.offers",
+       .path = "/api/v1/instance-offers",
+       .command = "instance offers",
+       .action = "instance:read",
+       .summary = "List what you may launch here: whether it fits now, and what it costs",
+       .detail = "Nothing is promised: what fits now may be taken a moment later.",
+       .params = {project_param()},
+       .handler = offers,
+       .reply = "InstanceOfferList",
+       .examples = {"exa instance offers"}},
       {.id = "instance.show",
        .path = "/api/v1/instances/{name}",
        .command = "instance show",

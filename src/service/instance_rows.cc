@@ -78,10 +78,8 @@ Result<InstanceLimits> load_instance_limits(Transaction& tx, const std::string& 
   return instance_limits_from_json(spec);
 }
 
-Result<InstancesHeld> instances_held(Transaction& tx, const std::string& project,
-                                     const std::string& owner, const std::string& but) {
-  EXA_TRY(tx.change("UPDATE instance_limits SET project = project WHERE project = $1", {project}));
-  EXA_ASSIGN(const auto all, load_instances_of(tx, project));
+InstancesHeld held_among(const std::vector<ComputeInstance>& all, const std::string& owner,
+                         const std::string& but) {
   InstancesHeld held;
   for (const ComputeInstance& each : all) {
     using enum InstanceState;
@@ -95,6 +93,13 @@ Result<InstancesHeld> instances_held(Transaction& tx, const std::string& project
     if (own) held.prices_of_owner.push_back(each.price_per_hour);
   }
   return held;
+}
+
+Result<InstancesHeld> instances_held(Transaction& tx, const std::string& project,
+                                     const std::string& owner, const std::string& but) {
+  EXA_TRY(tx.change("UPDATE instance_limits SET project = project WHERE project = $1", {project}));
+  EXA_ASSIGN(const auto all, load_instances_of(tx, project));
+  return held_among(all, owner, but);
 }
 
 Result<void> keep_instance(Transaction& tx, Deed& deed,

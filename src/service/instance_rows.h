@@ -22,6 +22,9 @@ Result<void> put_instance(Transaction& tx, const ComputeInstance& instance);
 Result<void> drop_instance(Transaction& tx, const ComputeInstance& instance);
 
 Result<InstanceLimits> load_instance_limits(Transaction& tx, const std::string& project);
+// What there is among them beside one of that name.
+InstancesHeld held_among(const std::vector<ComputeInstance>& all, const std::string& owner,
+                         const std::string& but);
 // What the project has beside one of that name. Locks the project's row, so that two replicas count
 // one after the other.
 Result<InstancesHeld> instances_held(Transaction& tx, const std::string& project,

@@ -43,6 +43,9 @@ struct DecideInstance {
 };
 Result<Answer> decide_instance(Service& service, const Caller& caller, const DecideInstance& what);
 
+// What the caller may launch in a project: whether it would fit now and what it would cost.
+Result<Answer> list_offers(Service& service, const Caller& caller, const std::string& project);
+
 Result<Answer> list_instances(Service& service, const Page& page);
 // As it stands now, and whether its profile has a newer version: what that would change, in words.
 Result<Answer> show_instance(Service& service, const Caller& caller, const std::string& project,
