@@ -199,6 +199,11 @@ std::span<const DocumentColumn> document_columns() {
       {"manifest", "kind", "kind"},
       {"manifest", "name", "name"},
       {"ml_platform", "project", "project"},
+      {"sku", "project", "project"},
+      {"sku", "name", "name"},
+      {"sku_version", "project", "project"},
+      {"sku_version", "name", "name"},
+      {"sku_version", "version", "version"},
   };
   return kColumns;
 }

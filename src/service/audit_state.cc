@@ -372,6 +372,7 @@ class Comparison {
     if (wanted.is_null()) return row.is_null(column);
     if (row.is_null(column)) return false;
     if (wanted.is_bool()) return row.integer(column) == (wanted.get_bool() ? 1 : 0);
+    if (wanted.is_int64()) return row.integer(column) == wanted.get_int64();
     if (!wanted.is_string()) return false;
     const std::string_view text = wanted.get_string();
     // a time is kept as microseconds
