@@ -59,7 +59,7 @@ TEST(Cron, StepsListsAndNames) {
 }
 
 TEST(Cron, ALeapDayIsFoundAcrossACenturyThatHasNone) {
-  EXPECT_EQ(next("0 0 29 2 *", "UTC", "2096-03-01T00:00:00Z"), "2104-02-29T00:00:00Z");
+  EXPECT_EQ(next("0 0 29 2 *", "UTC", "2096-03-01T00:00:00Z"), utc("2104-02-29T00:00:00Z"));
 }
 
 TEST(Cron, WhatIsNoScheduleIsRefusedWithTheFieldThatIsWrong) {

@@ -151,7 +151,7 @@ TEST(InstanceLimits, EveryLimitThatItIsAboveIsTold) {
   EXPECT_THAT(above,
               testing::ElementsAre("the project may have 10 instances, and has 10",
                                    "ada may spend 4 USD an hour; with this it would be 5 USD",
-                                   "an instance may live 24h, and this one has no end"));
+                                   "an instance may live 1d, and this one has no end"));
 }
 
 TEST(InstanceLimits, AtALimitIsWithinIt) {
