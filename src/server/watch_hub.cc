@@ -109,7 +109,7 @@ bool WatchHub::ask(Watcher& watcher) {
   const auto principal = watcher.who();
   watcher.asked = steady_clock::now();
   if (!principal) return false;
-  watcher.known = known_projects(principal->rights);
+  watcher.listener = listener_of(principal->rights);
   return true;
 }
 
@@ -123,7 +123,7 @@ bool WatchHub::tell(Watcher& watcher, const EventBatch* batch) {
   std::string text;
   if (batch != nullptr) {
     for (const Event& event : batch->events)
-      if (const auto visible = seen_by(watcher.known, event)) text += event_text(*visible);
+      if (const auto visible = seen_by(watcher.listener, event)) text += event_text(*visible);
     watcher.since = batch->seen;
   }
   if (text.empty()) {

@@ -31,7 +31,7 @@ class WatchHub {
     std::shared_ptr<EventSink> sink;
     int64_t since;  // revision up to which it was told
     WhoIsIt who;
-    Projects known;
+    Listener listener;
     std::chrono::steady_clock::time_point asked;   // who it is
     std::chrono::steady_clock::time_point spoken;  // the last byte sent to it
     bool ended = false;

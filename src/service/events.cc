@@ -79,7 +79,14 @@ Result<EventBatch> events_after(Transaction& tx, int64_t since, int64_t limit) {
   return batch;
 }
 
-std::optional<Event> seen_by(const Projects& known, const Event& event) {
+Listener listener_of(const Rights& rights) {
+  return {known_projects(rights), permitting_projects(rights, "compute_profile:write")};
+}
+
+std::optional<Event> seen_by(const Listener& listener, const Event& event) {
+  const Projects& known = listener.known;
+  if (event.kind.starts_with("sku") && !listener.writes_skus.contains(event.project))
+    return std::nullopt;
   if (!event.project.empty() && !known.contains(event.project)) return std::nullopt;
   if (event.project.empty() && !known.all && !is_for_everybody(event)) return std::nullopt;
   Event seen = event;
@@ -94,12 +101,12 @@ Result<Answer> list_events(Service& service, const Caller& caller, const ListEve
   return read_value<Answer>(service.store(), [&](Transaction& tx) -> Result<Answer> {
     json::array items;
     EXA_ASSIGN(int64_t seen, newest_revision(tx));
+    const Listener listener = listener_of(caller.principal.rights);
     if (what.since) {
       EXA_ASSIGN(const EventBatch batch, events_after(tx, *what.since, what.limit));
       seen = batch.seen;
       for (const Event& event : batch.events)
-        if (const auto visible = seen_by(caller.known, event))
-          items.emplace_back(to_json(*visible));
+        if (const auto visible = seen_by(listener, event)) items.emplace_back(to_json(*visible));
     }
     Answer answer;
     answer.body = {{"items", std::move(items)}, {"revision", seen}};

@@ -32,9 +32,15 @@ struct EventBatch {
 Result<EventBatch> events_after(Transaction& tx, int64_t since, int64_t limit);
 Result<int64_t> newest_revision(Transaction& tx);  // 0: nothing was changed yet
 
-// What `known` projects' members may see: their projects' events, and the platform's. Statuses of
-// profiles elsewhere are left out of `changes`.
-std::optional<Event> seen_by(const Projects& known, const Event& event);
+// Who hears of what: the events of the projects that they know, and the platform's.
+struct Listener {
+  Projects known;
+  Projects writes_skus;  // where they may write compute profiles
+};
+Listener listener_of(const Rights& rights);
+// Statuses of profiles elsewhere are left out of `changes`. What happens to compute profiles of the
+// catalogue is for those who write them: a draft, or whom it is shared with, is nobody else's.
+std::optional<Event> seen_by(const Listener& listener, const Event& event);
 
 struct ListEvents {
   std::optional<int64_t> since;  // none: only where the log stands

@@ -26,25 +26,6 @@ bool reaches(const json::object& share, const std::string& project) {
   return std::ranges::find(names, project) != names.end();
 }
 
-// "none", "all" or names, as the document says it.
-Result<json::value> with_of(const ShareProfile& what) {
-  const auto says = [&](std::string_view word) {
-    return std::ranges::find(what.with, word) != what.with.end();
-  };
-  if (what.with.size() == 1 && (says("none") || says("all"))) return json::value(what.with[0]);
-  std::vector<Problem> problems;
-  if (what.with.empty()) problems.push_back({"/with", "names nobody; none, all or projects", ""});
-  if (says("none") || says("all")) problems.push_back({"/with", "none and all stand alone", ""});
-  for (const std::string& project : what.with) {
-    if (!check_name(project, "project name"))
-      problems.push_back({"/with", fmt::format("\"{}\" is no name", printable(project)), ""});
-    if (project == what.project)
-      problems.push_back({"/with", fmt::format("{} has it already: it is its own", project), ""});
-  }
-  if (!problems.empty()) return fail(invalid("share", std::move(problems)));
-  return json::value(json::array(what.with.begin(), what.with.end()));
-}
-
 Failure not_shared(const std::string& owner, const std::string& name,
                    const std::vector<std::string>& shared) {
   Error error;
@@ -79,25 +60,50 @@ Result<std::vector<std::string>> shared_keys(Transaction& tx, const std::string&
 
 }  // namespace
 
+Result<json::value> sharing_of(const std::string& project, const std::vector<std::string>& with) {
+  const auto says = [&](std::string_view word) {
+    return std::ranges::find(with, word) != with.end();
+  };
+  if (with.size() == 1 && (says("none") || says("all"))) return json::value(with[0]);
+  std::vector<Problem> problems;
+  if (with.empty()) problems.push_back({"/with", "names nobody; none, all or projects", ""});
+  if (says("none") || says("all")) problems.push_back({"/with", "none and all stand alone", ""});
+  for (const std::string& other : with) {
+    if (!check_name(other, "project name"))
+      problems.push_back({"/with", fmt::format("\"{}\" is no name", printable(other)), ""});
+    if (other == project)
+      problems.push_back({"/with", fmt::format("{} has it already: it is its own", project), ""});
+  }
+  if (!problems.empty()) return fail(invalid("share", std::move(problems)));
+  return json::value(json::array(with.begin(), with.end()));
+}
+
+Result<std::vector<std::string>> notices_of_sharing(Transaction& tx, const Caller& caller,
+                                                    const json::value& with) {
+  std::vector<std::string> notices;
+  if (!with.is_array()) return notices;
+  for (const json::value& each : with.get_array()) {
+    const std::string project(each.get_string());
+    if (caller.known.all) {
+      EXA_TRY(require_project(tx, project));
+    } else if (!caller.known.contains(project)) {
+      // saying whether it exists would tell of projects that are not the caller's
+      notices.push_back(fmt::format(
+          "{} is none of your projects: it is shared with one of that name, if there is one",
+          project));
+    }
+  }
+  return notices;
+}
+
 Result<Answer> share_profile(Service& service, const Caller& caller, const ShareProfile& what) {
-  EXA_ASSIGN(const json::value with, with_of(what));
+  EXA_ASSIGN(const json::value with, sharing_of(what.project, what.with));
   return service.mutate(caller, [&](Transaction& tx, Deed& deed) -> Result<Answer> {
     EXA_TRY(require_project(tx, what.project));
     EXA_ASSIGN(const auto versions, load_versions(tx, what.project, what.name, false));
     if (versions.empty()) EXA_TRY(find_profile(tx, what.project, {.name = what.name}));
     Answer answer;
-    if (with.is_array()) {
-      for (const std::string& project : what.with) {
-        if (caller.known.all) {
-          EXA_TRY(require_project(tx, project));
-        } else if (!caller.known.contains(project)) {
-          // saying whether it exists would tell of projects that are not the caller's
-          answer.notices.push_back(fmt::format(
-              "{} is none of your projects: it is shared with one of that name, if there is one",
-              project));
-        }
-      }
-    }
+    EXA_ASSIGN(answer.notices, notices_of_sharing(tx, caller, with));
     const std::string key = key_of(what.project, what.name);
     EXA_ASSIGN(const auto before, find_document(tx, "profile_share", "name", key));
     deed.object_kind = "profile_share";

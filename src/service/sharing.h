@@ -12,6 +12,14 @@
 
 namespace exa {
 
+// With whom `project` shares something: "none", "all" or names. Fails with invalid_input, every
+// problem at "/with".
+Result<json::value> sharing_of(const std::string& project, const std::vector<std::string>& with);
+// not_found where the caller knows of all projects and one is not there; else what they are told of
+// names that are none of theirs.
+Result<std::vector<std::string>> notices_of_sharing(Transaction& tx, const Caller& caller,
+                                                    const json::value& with);
+
 struct ShareProfile {
   std::string project;
   std::string name;

@@ -41,29 +41,6 @@ Result<SkuVersion> version_of(const Row& row) {
   return sku_version_from_json(spec);
 }
 
-// As it is referred to from `project`.
-std::string seen_from(const std::string& project, const SkuHead& head) {
-  return head.project == project ? head.name : head.key();
-}
-
-// The one answer for what is not there and for what may not be seen: the same queries were made,
-// and only what may be seen is proposed.
-Result<FoundSku> none_such(Transaction& tx, const Caller& caller, const std::string& project,
-                           const ProfileRef& ref) {
-  EXA_ASSIGN(const auto heads, load_sku_heads(tx));
-  std::vector<std::string> names;
-  for (const SkuHead& head : heads)
-    if (!head.deleted_at && may_see(caller, project, head))
-      names.push_back(seen_from(project, head));
-  const std::string asked = to_text({.name = ref.name, .project = ref.project});
-  return fail(Error{Code::not_found,
-                    fmt::format("there is no compute profile \"{}\" for you in project {}",
-                                printable(asked), printable(project)),
-                    {},
-                    "exa compute-profile list",
-                    close_matches(asked, names)});
-}
-
 Failure no_such_version(const std::string& shown, int64_t asked, int64_t newest, bool all) {
   const std::string there =
       all && newest > 1 ? fmt::format("1 to {}", newest) : fmt::format("{}", newest);
@@ -213,6 +190,27 @@ bool may_write(const Caller& caller, const SkuHead& head) {
   return permitted(caller.principal.rights, "compute_profile:write", head.project);
 }
 
+std::string shown_name(const std::string& project, const SkuHead& head) {
+  return head.project == project ? head.name : head.key();
+}
+
+// The same queries whether it is there or not, and only what may be seen is proposed.
+Result<Error> no_such_sku(Transaction& tx, const Caller& caller, const std::string& project,
+                          const ProfileRef& ref) {
+  EXA_ASSIGN(const auto heads, load_sku_heads(tx));
+  std::vector<std::string> names;
+  for (const SkuHead& head : heads)
+    if (!head.deleted_at && may_see(caller, project, head))
+      names.push_back(shown_name(project, head));
+  const std::string asked = to_text(ProfileRef{.name = ref.name, .project = ref.project});
+  return Error{Code::not_found,
+               fmt::format("there is no compute profile \"{}\" for you in project {}",
+                           printable(asked), printable(project)),
+               {},
+               "exa compute-profile list",
+               close_matches(asked, names)};
+}
+
 Result<FoundSku> find_sku(Transaction& tx, const Caller& caller, const std::string& project,
                           const ProfileRef& ref) {
   if (ref.label)
@@ -224,12 +222,15 @@ Result<FoundSku> find_sku(Transaction& tx, const Caller& caller, const std::stri
                           ""}}));
   const std::string owner = ref.project.value_or(project);
   EXA_ASSIGN(auto head, load_sku_head(tx, owner, ref.name));
-  if (!head || !may_see(caller, project, *head)) return none_such(tx, caller, project, ref);
+  if (!head || !may_see(caller, project, *head)) {
+    EXA_ASSIGN(Error error, no_such_sku(tx, caller, project, ref));
+    return fail(std::move(error));
+  }
   const bool all = may_write(caller, *head);
   const int64_t newest = head->latest_version;
   const int64_t wanted = ref.version.value_or(newest);
   const bool there = wanted == newest || (all && wanted < newest);
-  if (!there) return no_such_version(seen_from(project, *head), wanted, newest, all);
+  if (!there) return no_such_version(shown_name(project, *head), wanted, newest, all);
   EXA_ASSIGN(auto stored, load_sku_version(tx, owner, ref.name, wanted));
   if (!stored)
     return fail(Code::store_damaged,
@@ -242,7 +243,7 @@ Result<FoundSku> find_sku_to_launch(Transaction& tx, const Caller& caller,
                                     const std::string& project, const ProfileRef& ref) {
   EXA_ASSIGN(FoundSku found, find_sku(tx, caller, project, ref));
   const SkuHead& head = found.head;
-  const std::string shown = seen_from(project, head);
+  const std::string shown = shown_name(project, head);
   // From here on only whoever may write it is told something: others would not have found it.
   if (head.deleted_at)
     return fail(Code::not_found,

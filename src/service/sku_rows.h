@@ -62,18 +62,24 @@ bool may_see(const Caller& caller, const std::string& project, const SkuHead& he
 // Whether they may also see drafts, versions that are not the newest, and what was deleted.
 bool may_write(const Caller& caller, const SkuHead& head);
 
+// As it is referred to from `project`: NAME of its own, PROJECT/NAME of what another one shares.
+std::string shown_name(const std::string& project, const SkuHead& head);
+
 struct FoundSku {
   SkuHead head;
   SkuVersion stored;
 };
 // NAME, NAME@3 or PROJECT/NAME. What may not be seen and what is not there are one answer
-// (not_found), in words, alternatives and time; whoever may only use it is shown the newest version
-// whatever they ask for, others than that are not there for them.
+// (not_found), in words, alternatives and time. For whoever may only use it, versions before the
+// newest are not there.
 Result<FoundSku> find_sku(Transaction& tx, const Caller& caller, const std::string& project,
                           const ProfileRef& ref);
 // What may be launched in `project` now: found, not deleted, and the newest version. Drafts only by
 // whoever may write them, in their own project.
 Result<FoundSku> find_sku_to_launch(Transaction& tx, const Caller& caller,
                                     const std::string& project, const ProfileRef& ref);
+// The one answer for what is not there and for what may not be seen.
+Result<Error> no_such_sku(Transaction& tx, const Caller& caller, const std::string& project,
+                          const ProfileRef& ref);
 
 }  // namespace exa
