@@ -9,6 +9,7 @@
 #include "cli/environment.h"
 #include "cli/errors.h"
 #include "cli/help.h"
+#include "cli/input_prompts.h"
 #include "cli/local_commands.h"
 #include "cli/operations.h"
 #include "cli/output.h"
@@ -84,6 +85,7 @@ class Run {
     if (must_ask) {
       if (const auto stop = ask_first(*send, *args)) return *stop;
     }
+    if (route().id == "instance.launch") ask_for_missing_inputs(*send, environment_, *args);
     Request request = build_request(route(), *args);
     if (!route().is_long) return show((*send)(request), dry_run);
     request.detached = invocation_.globals.no_wait;

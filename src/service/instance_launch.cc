@@ -136,7 +136,7 @@ class Launching {
     job_.sku = found.stored.sku;
     EXA_ASSIGN(job_.environment, find_template(tx, job_.sku.environment_template));
     EXA_TRY(check_template(tx, may_write(caller_, found.head)));
-    EXA_ASSIGN(inputs_, resolve_inputs(job_.sku.inputs, what_.inputs));
+    EXA_ASSIGN(inputs_, resolve_given(job_.sku.inputs, what_.inputs));
     fill(found);
     EXA_TRY(check_owner(tx));
     EXA_TRY(take_shape(tx, found.head.project));

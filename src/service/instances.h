@@ -15,6 +15,7 @@
 #include <string>
 
 #include "catalogue/instance.h"
+#include "service/given_inputs.h"
 #include "service/pages.h"
 #include "service/service.h"
 
@@ -24,7 +25,7 @@ struct LaunchInstance {
   std::string project;
   std::string name;
   std::string compute_profile;  // NAME, or PROJECT/NAME of one that is shared
-  json::object inputs;          // values by name
+  GivenInputs inputs;
   std::string owner;            // for whom; empty: whoever asks
   std::optional<Duration> time_to_live;
   AtEnd at_end = AtEnd::remove;
