@@ -197,6 +197,9 @@ class KeptDriver final : public Driver {
   Result<std::string> logs(const LaunchSpec&, const std::string&, int64_t) override {
     return std::string();
   }
+  Result<std::string> outputs(const LaunchSpec&, const std::string&) override {
+    return fail(Code::not_found, "it puts out nothing");
+  }
 
  private:
   Result<void> answer() const {

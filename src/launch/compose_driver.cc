@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "launch/compose.h"
 #include "launch/driver.h"
+#include "launch/outputs.h"
 #include "launch/renderers.h"
 #include "launch/target_files.h"
 
@@ -112,6 +113,18 @@ class Compose final : public Driver {
     if (knows_none(finished.out))
       return fail(Code::not_found, fmt::format("Docker keeps no container {} any more", id));
     return fail(Code::unreachable, "Docker did not answer: " + said(finished));
+  }
+
+  Result<std::string> outputs(const LaunchSpec& spec, const std::string& job) override {
+    EXA_ASSIGN(const std::string id, known_or_tagged(spec, job));
+    if (id.empty()) return fail(Code::not_found, "there is no container yet");
+    // what it printed stays there; only the line comes here
+    constexpr std::string_view kLast =
+        R"(docker logs -- "$1" 2>&1 | grep -a "^$2" | tail -n 1 | head -c "$3")";
+    const size_t most = kOutputsWord.size() + kMostLaunchOutputs + 1;
+    EXA_ASSIGN(const Finished finished, run({"sh", "-c", std::string(kLast), "exa-outputs", id,
+                                             std::string(kOutputsWord), std::to_string(most)}));
+    return outputs_in_log(finished.out, false);
   }
 
   // Its disk stays.

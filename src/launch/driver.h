@@ -12,6 +12,12 @@
 
 namespace exa {
 
+// LaunchSpec::files reach the program so: of Slurm, Flux and a machine without a scheduler they lie
+// in LaunchSpec::folder, each for its owner alone and not executable; of Kubernetes in the
+// container's folder (LaunchSpec::folder, else /exa), which is its current folder, read-only, and
+// holds 1 MB of UTF-8 at most. Compose and KServe refuse them. A script among them is started by
+// name: `sh FOLDER/run`, which holds wherever there is a shell.
+//
 // One thread at a time. Every error but those of is_refusal leaves open whether it was done.
 class Driver {
  public:
@@ -33,10 +39,14 @@ class Driver {
   // The last lines of what it printed; not_found when there is nothing yet.
   virtual Result<std::string> logs(const LaunchSpec& spec, const std::string& job,
                                    int64_t tail_lines) = 0;
-  // What the program put out: JSON text. not_found: nothing yet.
-  virtual Result<std::string> outputs(const LaunchSpec&, const std::string& /*job*/) {
-    return fail(Code::not_found, "nothing was put out");
-  }
+  // The JSON text that the program put out; not_found where there is none yet, unreadable_output
+  // where it is more than kMostLaunchOutputs (launch/outputs.h) or not to be read. Of Slurm, Flux
+  // and a machine without a scheduler: the file outputs.json in the launch's folder, so a program
+  // writes it whole, beside, and renames it. Of Kubernetes and Compose: what stands behind
+  // "EXA_OUTPUTS " at the beginning of a line that it prints; of several such lines the last.
+  // Kubernetes is asked for the first MiB and the last 1000 lines. Whether the text is JSON is the
+  // caller's to find out.
+  virtual Result<std::string> outputs(const LaunchSpec& spec, const std::string& job) = 0;
   // Takes away what the target keeps of a launch that has ended and is wanted no more. What the
   // program wrote stays.
   virtual Result<void> forget(const LaunchSpec&, const std::string& /*job*/) { return {}; }

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "discover/hostlist.h"
 #include "launch/driver.h"
+#include "launch/outputs.h"
 #include "launch/renderers.h"
 #include "launch/target_files.h"
 
@@ -49,6 +50,7 @@ class Flux final : public Driver {
     EXA_TRY(make_folder(*transport_, spec.folder));
     EXA_ASSERT(!rendered.files.empty());
     EXA_TRY(write_files(*transport_, spec.folder, std::span(rendered.files).subspan(1)));
+    EXA_TRY(drop_earlier_outputs(*transport_, spec));
     const std::vector<std::string> argv(rendered.command.begin(), rendered.command.end() - 1);
     EXA_ASSIGN(const Finished finished, transport_->give(argv, rendered.files[0].text));
     const std::string id(trim(finished.out));
@@ -89,6 +91,10 @@ class Flux final : public Driver {
 
   Result<std::string> logs(const LaunchSpec& spec, const std::string& job, int64_t lines) override {
     return tail(*transport_, fmt::format("{}/flux-{}.out", spec.folder, job), lines);
+  }
+
+  Result<std::string> outputs(const LaunchSpec& spec, const std::string&) override {
+    return outputs_in_folder(*transport_, spec);
   }
 
  private:

@@ -3,6 +3,7 @@
 
 #include "base/yaml.h"
 #include "launch/kubernetes_pod.h"
+#include "launch/refusals.h"
 #include "launch/renderers.h"
 #include "launch/serving.h"
 
@@ -13,6 +14,7 @@ using namespace kubernetes;
 
 void refuse_for_kserve(const LaunchSpec& spec, std::vector<Problem>& problems) {
   refuse_for_kubernetes(spec, problems);
+  refuse_files(spec, "KServe", problems);
   if (spec.port == 0)
     problems.push_back({"/port", "is missing: a service is reached at a port", "such as 8080"});
   if (spec.resources.nodes > 1) {

@@ -11,6 +11,7 @@ namespace {
 constexpr KindRow kKinds[] = {
     {"Pod", "/api/v1", "pods", "pod"},
     {"Service", "/api/v1", "services", "service"},
+    {"ConfigMap", "/api/v1", "configmaps", "configmap"},
     {"PersistentVolumeClaim", "/api/v1", "persistentvolumeclaims", "persistentvolumeclaim"},
     {"Job", "/apis/batch/v1", "jobs", "job.batch"},
     {"Deployment", "/apis/apps/v1", "deployments", "deployment.apps"},

@@ -13,6 +13,7 @@
 #include "launch/kubernetes_api.h"
 #include "launch/kubernetes_pod.h"
 #include "launch/kubernetes_status.h"
+#include "launch/outputs.h"
 #include "launch/renderers.h"
 
 namespace exa {
@@ -114,7 +115,8 @@ Result<void> check_volume(const Api& api, const Step& step, const json::value& t
 // What has to be done for one object, as things stand.
 Result<void> plan(Api& api, const LaunchSpec& spec, Step& step) {
   const std::string_view kind = step.kind->kind;
-  const bool is_changed = kind == "Service" || kind == "Deployment" || kind == "InferenceService";
+  const bool is_changed = kind == "Service" || kind == "ConfigMap" || kind == "Deployment" ||
+                          kind == "InferenceService";
   const bool is_volume = kind == "PersistentVolumeClaim";
   if (is_changed || is_volume) step.way = Way::change;
   EXA_ASSIGN(const auto there, api.get(step.path));
@@ -323,6 +325,7 @@ Result<void> KubernetesDriver::cancel(const LaunchSpec& spec, const std::string&
   // pods of a job or deployment go with it, and all that KServe made for an InferenceService
   std::vector<std::string_view> kinds{main_kind(spec)};
   if (!spec.kserve) kinds.emplace_back("Service");
+  if (!spec.files.empty()) kinds.emplace_back("ConfigMap");
   for (const std::string_view name : kinds) {
     const KindRow& kind = *find_kind(name);
     EXA_ASSIGN(const json::array found,
@@ -335,8 +338,7 @@ Result<void> KubernetesDriver::cancel(const LaunchSpec& spec, const std::string&
   return {};
 }
 
-Result<std::string> KubernetesDriver::logs(const LaunchSpec& spec, const std::string&,
-                                           int64_t tail_lines) {
+Result<std::string> KubernetesDriver::log_of(const LaunchSpec& spec, std::string_view query) {
   EXA_ASSIGN(Api api, Api::connect(address_, progress_));
   EXA_ASSIGN(const json::array pods, pods_of(api, spec));
   const std::string pod = pod_with_the_log(pods);
@@ -344,9 +346,24 @@ Result<std::string> KubernetesDriver::logs(const LaunchSpec& spec, const std::st
     return fail(Code::not_found, fmt::format("no pod of {} is there", job_name(spec)),
                 "look at its state");
   }
-  return api.text(fmt::format("{}/log?container={}&tailLines={}",
+  return api.text(fmt::format("{}/log?container={}&{}",
                               path_of(*find_kind("Pod"), namespace_of(spec), pod),
-                              spec.kserve ? kKServeContainer : kContainer, tail_lines));
+                              spec.kserve ? kKServeContainer : kContainer, query));
+}
+
+Result<std::string> KubernetesDriver::logs(const LaunchSpec& spec, const std::string&,
+                                           int64_t tail_lines) {
+  return log_of(spec, fmt::format("tailLines={}", tail_lines));
+}
+
+// A service prints for weeks; what it puts out it says when it starts, or again when it changes.
+Result<std::string> KubernetesDriver::outputs(const LaunchSpec& spec, const std::string&) {
+  constexpr size_t kBeginning = size_t{1} << 20;
+  EXA_ASSIGN(const std::string end, log_of(spec, "tailLines=1000"));
+  auto said = outputs_in_log(end, false);
+  if (said || said.error().code != Code::not_found) return said;
+  EXA_ASSIGN(const std::string beginning, log_of(spec, fmt::format("limitBytes={}", kBeginning)));
+  return outputs_in_log(beginning, beginning.size() >= kBeginning);
 }
 
 Result<void> KubernetesDriver::delete_volume(const LaunchSpec& spec) {

@@ -13,9 +13,9 @@
 namespace exa {
 
 // One thread at a time. The rights it needs in the namespace: get, list, create and delete of pods,
-// jobs, services, persistentvolumeclaims, deployments and, where KServe is to serve,
-// inferenceservices; patch of the last four, get of pods/log; list of events, for reasons that
-// stand only there.
+// jobs, services, persistentvolumeclaims, deployments, configmaps (of launches that bring files)
+// and, where KServe is to serve, inferenceservices; patch of all but pods and jobs, get of
+// pods/log; list of events, for reasons that stand only there.
 class KubernetesDriver final : public Driver {
  public:
   KubernetesDriver(ClusterAddress address, Progress& progress)
@@ -42,10 +42,15 @@ class KubernetesDriver final : public Driver {
   Result<std::string> logs(const LaunchSpec& spec, const std::string& job,
                            int64_t tail_lines) override;
 
+  Result<std::string> outputs(const LaunchSpec& spec, const std::string& job) override;
+
   // Deletes the volume of a workbench, and everything on it.
   Result<void> delete_volume(const LaunchSpec& spec);
 
  private:
+  // Of the pod whose output is the launch's; `query` is of the API: "tailLines=10".
+  Result<std::string> log_of(const LaunchSpec& spec, std::string_view query);
+
   ClusterAddress address_;
   Progress& progress_;
 };

@@ -39,6 +39,14 @@ json::object names_of_nodes(const LaunchSpec& spec) {
   return service;
 }
 
+json::object files_of(const LaunchSpec& spec) {
+  json::object data;
+  for (const RenderedFile& file : spec.files) data[file.name] = file.text;
+  json::object files = object_of("v1", "ConfigMap", metadata_of(spec, job_name(spec)));
+  files["data"] = std::move(data);
+  return files;
+}
+
 json::object claim_of(const LaunchSpec& spec) {
   json::object claim =
       object_of("v1", "PersistentVolumeClaim", metadata_of(spec, volume_name(spec), false));
@@ -144,6 +152,7 @@ Result<Rendered> render_kubernetes(const LaunchSpec& spec) {
     if (!text.empty()) text += "---\n";
     text += to_yaml(object);
   }
+  if (!spec.files.empty()) text = to_yaml(files_of(spec)) + "---\n" + text;
   rendered.files.push_back({"manifest.yaml", std::move(text)});
   return rendered;
 }

@@ -78,6 +78,11 @@ json::object security_of_container(const DeviceAsk& devices) {
   return {{"allowPrivilegeEscalation", false}, {"capabilities", std::move(capabilities)}};
 }
 
+// Where the files of a launch are; without any, the image decides.
+std::string working_folder(const LaunchSpec& spec) {
+  return spec.folder.empty() && !spec.files.empty() ? "/exa" : spec.folder;
+}
+
 struct Mounted {
   json::array volumes;
   json::array mounts;
@@ -90,6 +95,12 @@ Mounted mounted(const LaunchSpec& spec) {
         json::object{{"name", "home"},
                      {"persistentVolumeClaim", json::object{{"claimName", volume_name(spec)}}}});
     result.mounts.push_back(json::object{{"name", "home"}, {"mountPath", spec.volume.mount}});
+  }
+  if (!spec.files.empty()) {
+    result.volumes.push_back(
+        json::object{{"name", "files"}, {"configMap", json::object{{"name", job_name(spec)}}}});
+    result.mounts.push_back(
+        json::object{{"name", "files"}, {"mountPath", working_folder(spec)}, {"readOnly", true}});
   }
   if (spec.resources.gpus > 0) {
     // a container is given 64 MiB of shared memory, which data loaders and NCCL outgrow
@@ -111,7 +122,8 @@ json::object container_of(const LaunchSpec& spec, std::string_view name, const D
     environment.push_back(json::object{{"name", key}, {"value", literal(value)}});
 
   json::object container{{"name", name}, {"image", spec.image}, {"command", std::move(command)}};
-  if (!spec.folder.empty()) container["workingDir"] = spec.folder;
+  if (const std::string folder = working_folder(spec); !folder.empty())
+    container["workingDir"] = folder;
   if (!environment.empty()) container["env"] = std::move(environment);
   if (spec.port > 0) {
     // the protocol is a key of the list, which server-side apply wants said before 1.22
@@ -143,6 +155,16 @@ json::object affinity_of(const LaunchSpec& spec, const DeviceAsk& devices) {
               json::object{{"matchLabels", json::object{{kLaunchLabel, spec.id}}}}}}}}};
   }
   return affinity;
+}
+
+// A ConfigMap holds 1 MiB, names and all.
+void refuse_large_files(const LaunchSpec& spec, std::vector<Problem>& problems) {
+  constexpr size_t kMost = 1'000'000;
+  size_t bytes = 0;
+  for (const RenderedFile& file : spec.files) bytes += file.text.size();
+  if (bytes <= kMost) return;
+  problems.push_back({"/files", fmt::format("are {} bytes: Kubernetes keeps {}", bytes, kMost),
+                      "build them into the image"});
 }
 
 void refuse_names(const LaunchSpec& spec, std::vector<Problem>& problems) {
@@ -267,7 +289,7 @@ void refuse_for_kubernetes(const LaunchSpec& spec, std::vector<Problem>& problem
   refuse_options(spec, "Kubernetes", {"name_space", "time_limit"}, problems);
   refuse_without_container(spec, "Kubernetes", problems);
   refuse_other_than_text(spec, "a manifest", problems);
-  refuse_files(spec, "Kubernetes", problems);
+  refuse_large_files(spec, problems);
   if (spec.volume.bytes > 0 && spec.kind != Surface::workbench) {
     problems.push_back({"/volume", "only a workbench has a volume that outlives it on Kubernetes",
                         "leave it out"});

@@ -75,7 +75,7 @@ struct LaunchSpec {
   Resources resources;
   CommandLine command;  // run once on every node
   Variables environment;
-  std::vector<RenderedFile> files;  // that the program finds in its folder
+  std::vector<RenderedFile> files;  // that the program finds in its folder: launch/driver.h
   std::string installed_by;         // what brings the program where it is missing; empty: unknown
   std::string folder;               // absolute, on the target: working folder and logs; empty: none
   std::string image;  // where the target runs containers; empty: the target needs none

@@ -8,6 +8,7 @@
 #include "base/quote.h"
 #include "base/text.h"
 #include "launch/driver.h"
+#include "launch/outputs.h"
 #include "launch/renderers.h"
 #include "launch/target_files.h"
 
@@ -84,6 +85,9 @@ class Local final : public Driver {
   Result<std::string> submit(const LaunchSpec& spec, const Rendered& rendered) override {
     EXA_TRY(make_folder(*transport_, spec.folder));
     EXA_TRY(write_files(*transport_, spec.folder, rendered.files));
+    // a second start of the same launch starts nothing
+    if (const auto begun = file(spec, "started"); !begun && begun.error().code == Code::not_found)
+      EXA_TRY(drop_earlier_outputs(*transport_, spec));
     std::vector<std::string> argv = {
         "env",      mark(spec),           "setsid",     "--fork",       "sh",
         "-c",       std::string(kLeader), "exa-launch", log_path(spec), run_folder(spec),
@@ -157,6 +161,10 @@ class Local final : public Driver {
 
   Result<std::string> logs(const LaunchSpec& spec, const std::string&, int64_t lines) override {
     return tail(*transport_, log_path(spec), lines);
+  }
+
+  Result<std::string> outputs(const LaunchSpec& spec, const std::string&) override {
+    return outputs_in_folder(*transport_, spec);
   }
 
   std::unique_ptr<Driver> in_containers() override { return compose_driver(std::move(transport_)); }

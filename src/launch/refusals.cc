@@ -76,6 +76,8 @@ void refuse_other_than_text(const LaunchSpec& spec, std::string_view file,
         look(*literal, fmt::format("/argv/{}", i));
   for (const auto& [key, value] : spec.environment)
     look(value, fmt::format("/environment/{}", key));
+  for (size_t i = 0; i < spec.files.size(); ++i)
+    look(spec.files[i].text, fmt::format("/files/{}", i));
   look(spec.folder, "/folder");
   look(spec.volume.mount, "/volume/mount");
 }

@@ -386,7 +386,6 @@ TEST(Serving, WhatOneTargetAloneKnowsIsRefusedByTheOthers) {
   spec.files = {{"a", "b"}};
   EXPECT_THAT(places(render_kserve(spec)), ElementsAre("/files"));
   spec.kserve.reset();
-  has(render_kubernetes(spec), "/files");
   has(render_compose(spec), "/files");
 }
 

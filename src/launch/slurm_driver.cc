@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "discover/hostlist.h"
 #include "launch/driver.h"
+#include "launch/outputs.h"
 #include "launch/renderers.h"
 #include "launch/target_files.h"
 
@@ -136,6 +137,7 @@ class Slurm final : public Driver {
     EXA_TRY(make_folder(*transport_, spec.folder));
     EXA_ASSERT(!rendered.files.empty());
     EXA_TRY(write_files(*transport_, spec.folder, std::span(rendered.files).subspan(1)));
+    EXA_TRY(drop_earlier_outputs(*transport_, spec));
     // the script on standard input, so that there is no file whose content could be another one
     std::vector<std::string> argv(rendered.command.begin(), rendered.command.end() - 1);
     EXA_ASSIGN(const Finished finished, ask(argv, rendered.files[0].text));
@@ -180,6 +182,10 @@ class Slurm final : public Driver {
 
   Result<std::string> logs(const LaunchSpec& spec, const std::string& job, int64_t lines) override {
     return tail(*transport_, fmt::format("{}/slurm-{}.out", spec.folder, job), lines);
+  }
+
+  Result<std::string> outputs(const LaunchSpec& spec, const std::string&) override {
+    return outputs_in_folder(*transport_, spec);
   }
 
  private:
