@@ -51,6 +51,7 @@ std::string type_of(const Param& param) {
                        html_escaped(fmt::format("{}", fmt::join(param.choices, " | "))));
   }
   if (param.kind == Kind::csv || param.kind == Kind::words) return "list of text";
+  if (param.kind == Kind::document) return "object";
   if (param.kind == Kind::integer && param.most != INT64_MAX)
     return fmt::format("{} to {}", param.least, param.most);
   const json::object schema = schema_of(param);

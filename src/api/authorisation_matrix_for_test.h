@@ -117,6 +117,23 @@ inline const std::map<std::string, json::object>& matrix_arguments() {
       {"ml_platform.provision", {{"name", "llm"}, {"project", "P"}}},
       {"ml_platform.logs", {{"name", "llm"}, {"project", "P"}}},
       {"ml_platform.delete", {{"name", "llm"}, {"project", "P"}}},
+      {"compute_profile.create",
+       {{"name", "new"}, {"environment_template", "vm@v1"}, {"project", "P"}}},
+      {"compute_profile.edit", {{"name", "small"}, {"display_name", "Other"}, {"project", "P"}}},
+      {"compute_profile.import", {{"file", kRafayProfile}, {"project", "P"}}},
+      {"compute_profile.publish", {{"name", "small"}, {"project", "P"}}},
+      {"compute_profile.unpublish", {{"name", "small"}, {"project", "P"}}},
+      {"compute_profile.share",
+       {{"name", "small"}, {"with", json::array{"all"}}, {"project", "P"}}},
+      {"compute_profile.delete", {{"name", "small"}, {"project", "P"}}},
+      {"compute_profile.list", {{"project", "P"}}},
+      {"compute_profile.show", {{"name", "NAME"}, {"project", "P"}}},
+      {"compute_profile.history", {{"name", "NAME"}, {"project", "P"}}},
+      {"compute_profile.diff", {{"name", "NAME"}, {"from", 1}, {"project", "P"}}},
+      {"compute_profile.inputs", {{"name", "NAME"}, {"project", "P"}}},
+      {"compute_profile.check",
+       {{"name", "NAME"}, {"inputs", json::object{{"size", 2}}}, {"project", "P"}}},
+      {"compute_profile.export", {{"name", "NAME"}, {"project", "P"}}},
       {"provisioner.add", {{"name", "more"}, {"driver", "script"}, {"folder", "/srv/more"}}},
       {"provisioner.list", {}},
       {"provisioner.remove", {{"name", "spare"}}},
@@ -235,6 +252,8 @@ class AuthorisationWorld {
     for (const char* project : {"vision", "secret"}) fill(project);
     exa.ask("hardware_profile.share",
             {{"name", "shared"}, {"with", json::array{"vision"}}, {"project", "secret"}});
+    exa.ask("compute_profile.share",
+            {{"name", "shared"}, {"with", json::array{"vision"}}, {"project", "secret"}});
     tokens_of("user", "somebody-else");
   }
 
@@ -300,6 +319,7 @@ class AuthorisationWorld {
                                        {"projects", json::array{project}}});
     launch_in(exa, project, "hpc");
     platform_in(exa, project);
+    for (const char* name : {"small", "shared", "hidden"}) sku_in(exa, project, name);
     plans_[project] = exa.ask("pipeline.run", {{"name", "planned"},
                                                {"cluster", "hpc"},
                                                {"folder", "/tmp/exa"},

@@ -7,6 +7,7 @@
 #include "base/quantity.h"
 #include "base/text.h"
 #include "base/time.h"
+#include "base/yaml.h"
 
 namespace exa {
 namespace {
@@ -109,6 +110,32 @@ void check_list(const Param& param, const json::value& value, const std::string&
   }
 }
 
+// Of a file as people write it: JSON, or YAML of one document.
+Result<json::value> document_of(const std::string& text) {
+  // YAML takes JSON as well, but not where tabs indent it
+  if (trim(text).starts_with('{')) return parse_json(text, "file");
+  EXA_ASSIGN(auto documents, parse_yaml(text, "file"));
+  if (documents.size() == 1) return std::move(documents.front().value);
+  return fail(Code::invalid_input, fmt::format("holds {} documents, not one", documents.size()));
+}
+
+void read_document(const Param& param, json::value& value, std::vector<Problem>& problems) {
+  const std::string where = pointer("", param.name);
+  if (value.is_string()) {
+    auto read = document_of(std::string(value.get_string()));
+    if (!read) {
+      const Error& error = read.error();
+      if (error.problems.empty()) problems.push_back({where, error.message, error.next});
+      for (const Problem& problem : error.problems)
+        problems.push_back(
+            {where, fmt::format("{} {}", problem.where, problem.message), problem.suggestion});
+      return;
+    }
+    value = *std::move(read);
+  }
+  if (!value.is_object()) problems.push_back({where, "is not an object", ""});
+}
+
 void check_kind(const Param& param, const json::value& value, std::vector<Problem>& problems) {
   const std::string where = pointer("", param.name);
   switch (param.kind) {
@@ -123,6 +150,8 @@ void check_kind(const Param& param, const json::value& value, std::vector<Proble
     case Kind::saved:
       if (!value.is_bool()) problems.push_back({where, "is neither true nor false", ""});
       break;
+    case Kind::document:
+      break;  // read_document
     case Kind::decimal:
       break;  // its meaning (cores, GiB, a share) decides: the row's own check
     case Kind::csv:
@@ -292,7 +321,8 @@ Result<Call> make_call(const Matched& matched, const Request& request) {
   collect_query(route, request, call.args, problems);
   EXA_TRY(collect_body(route, request, call.args, problems));
   for (const Param& param : route.params) {
-    const json::value* value = call.args.if_contains(param.name);
+    json::value* value = call.args.if_contains(param.name);
+    if (value != nullptr && param.kind == Kind::document) read_document(param, *value, problems);
     if (value != nullptr)
       check_kind(param, *value, problems);
     else if (param.required)

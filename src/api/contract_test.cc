@@ -249,6 +249,39 @@ std::vector<Asked> good_requests() {
       {"machine.show", {{"id", "odd"}}},
       {"machine.accept", {{"id", "odd"}}},
       {"machine.forget", {{"id", "odd"}}},
+      {"compute_profile.create",
+       {{"name", "sku"},
+        {"file",
+         "environment_template: {name: vm, version: v1}\nhardware_profile: small@1\n"
+         "price_per_hour: {amount: 2.5}\noutputs: [{name: url}]\ninputs: [{name: size, type: "
+         "number, min: 1, max: 4, step: 1, default: 1}, {name: zone, override: restricted, "
+         "allowed_values: [a, b]}, {name: disk, override: restricted-key-values, allowed_values: "
+         "{large: big}}, {name: kind, type: enum, choices: [x, y]}, {name: extra, depends_on: "
+         "{input: kind, values: [x]}}, {name: password, type: secret}]\n"}}},
+      {"compute_profile.create", {{"name", "plain"}, {"environment_template", "vm@v1"}}},
+      {"compute_profile.edit",
+       {{"name", "sku"}, {"display_name", "Small"}, {"labels", json::array{"team=ml"}}}},
+      {"compute_profile.edit", {{"name", "sku"}, {"display_name", "Small"}}},
+      {"compute_profile.publish", {{"name", "sku"}}},
+      {"compute_profile.share", {{"name", "sku"}, {"with", json::array{"vision"}}}},
+      {"compute_profile.share", {{"name", "plain"}, {"with", json::array{"all"}}}},
+      {"compute_profile.import", {{"file", kRafayProfile}}},
+      {"compute_profile.import", {{"file", kRafayProfile}}},
+      {"compute_profile.list", {}},
+      {"compute_profile.list", {{"search", "small"}}},
+      {"compute_profile.show", {{"name", "sku"}}},
+      {"compute_profile.show", {{"name", "sku@1"}}},
+      {"compute_profile.history", {{"name", "sku"}}},
+      {"compute_profile.diff", {{"name", "sku"}, {"from", 1}, {"to", 2}}},
+      {"compute_profile.inputs", {{"name", "sku"}}},
+      {"compute_profile.check",
+       {{"name", "sku"},
+        {"input", json::array{"size=2"}},
+        {"inputs", json::object{{"password", "a secret"}, {"disk", "large"}}}}},
+      {"compute_profile.export", {{"name", "imported"}}},
+      {"compute_profile.unpublish", {{"name", "sku"}}},
+      {"compute_profile.delete", {{"name", "plain"}}},
+      {"compute_profile.show", {{"name", "plain@1"}}},
       {"provisioner.add", {{"name", "build"}, {"driver", "script"}, {"folder", "BUILD"}}},
       {"provisioner.list", {}},
       {"manifest.apply",
@@ -401,6 +434,8 @@ TEST_F(Contract, WhatIsCountedInsteadOfNamedIsAsTheSchemaSays) {
   exa_.ask("hardware_profile.share", {{"name", "off"}, {"with", json::array{"vision"}}});
   exa_.ask("hardware_profile.use",
            {{"name", "default/eight"}, {"project", "vision"}, {"for", "training"}, {"as", "run"}});
+  sku_in(exa_, "default", "sku");
+  exa_.ask("compute_profile.share", {{"name", "sku"}, {"with", json::array{"vision"}}});
   exa_.ask("pool.add", {{"name", "own"}, {"accelerator", "nvidia"}, {"count", 8}});
   exa_.ask("placement.place", {{"name", "held"}, {"reserve", true}});
   const std::pair<const char*, std::vector<Asked>> asked[] = {
@@ -408,6 +443,9 @@ TEST_F(Contract, WhatIsCountedInsteadOfNamedIsAsTheSchemaSays) {
       {"vision",
        {{"hardware_profile.list", {{"shared", true}, {"project", "vision"}}},
         {"hardware_profile.show", {{"name", "default/eight"}, {"project", "vision"}}},
+        {"compute_profile.list", {{"project", "vision"}}},
+        {"compute_profile.show", {{"name", "default/sku"}, {"project", "vision"}}},
+        {"compute_profile.history", {{"name", "default/sku"}, {"project", "vision"}}},
         {"pool.show", {{"name", "own"}}},
         {"event.list", {{"since", 0}}}}}};
   for (const auto& [project, requests] : asked) {

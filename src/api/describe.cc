@@ -136,7 +136,7 @@ std::vector<std::string> words_of(std::string_view line) {
 
 json::value argument(const Param& param, const std::string& word) {
   if (param.kind == Kind::saved) return true;
-  if (param.kind == Kind::file || param.kind == Kind::secret)
+  if (param.kind == Kind::file || param.kind == Kind::document || param.kind == Kind::secret)
     return json::string(fmt::format("… the content of {} …", word));
   if (param.kind == Kind::decimal) return number_from_text(word);
   return value_of_text(param, word);
@@ -188,6 +188,7 @@ bool carries_etag(std::span<const Route> table, const Route& route) {
 
 json::object schema_of(const Param& param) {
   json::object schema{{"type", json_type(param.kind)}};
+  if (param.kind == Kind::document) schema["type"] = json::array{"object", "string"};
   json::array choices(param.choices.begin(), param.choices.end());
   if (param.kind == Kind::csv || param.kind == Kind::words) {
     json::object items{{"type", "string"}};

@@ -227,6 +227,7 @@ std::vector<ReplySchema> profile_schemas() {
   return {
       {"HardwareProfile", object(profile())},
       {"HardwareProfileList", page(either({ref("HardwareProfile"), without_active()}))},
+      {"Shape", object(shape())},
       {"KeptResolution", kept_resolution()},
       {"Resolution", object(resolution())},
       {"ResolvedProfile",

@@ -37,6 +37,7 @@ enum class Kind {
   duration,  // "15m"
   path,      // a file on the machine that will read it; the command line makes it absolute
   secret,    // as file, without the newline that ends a file of one line: a password
+  document,  // an object, or the text of one in JSON or YAML; command line: a path, as file
   file,      // command line: a path whose content is sent ("-": standard input); API: the content
   saved,     // command line: a path where the reply's text of this name is written; API: true asks
              // for that text
@@ -59,7 +60,7 @@ struct Param {
   std::string_view
       completes;  // whose live names complete it (cli/complete.cc says of which list): "profile",
                   // "cluster", "version" and "label" (of the profile named before), …; or empty
-  // for file and secret, on the command line: more is refused without being read to its end
+  // for file, document and secret, on the command line: more is refused without being read to its end
   size_t most_bytes = size_t{1} << 20;
 };
 

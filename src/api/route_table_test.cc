@@ -84,6 +84,13 @@ std::vector<Example> mutations() {
       {"ml_platform.scale", {{"name", "llm"}, {"gpus", json::array{"4 H100"}}}},
       {"ml_platform.provision", {{"name", "llm"}}},
       {"ml_platform.delete", {{"name", "llm"}}},
+      {"compute_profile.create", {{"name", "new"}, {"environment_template", "vm@v1"}}},
+      {"compute_profile.edit", {{"name", "sku"}, {"display_name", "Small"}}},
+      {"compute_profile.import", {{"file", kRafayProfile}}},
+      {"compute_profile.publish", {{"name", "sku"}}},
+      {"compute_profile.unpublish", {{"name", "sku"}}},
+      {"compute_profile.share", {{"name", "sku"}, {"with", json::array{"all"}}}},
+      {"compute_profile.delete", {{"name", "sku"}}},
       {"provisioner.add", {{"name", "more"}, {"driver", "script"}, {"folder", "/srv/more"}}},
       {"provisioner.remove", {{"name", "spare"}}},
       {"serving.deploy", {{"name", "new"}, {"folder", "FOLDER"}, {"command", json::array{"true"}}}},
@@ -115,6 +122,7 @@ void prepare_for_mutations(TestExa& exa, std::string_view route) {
   }
   exa.ask("hardware_profile.set", {{"name", "other"}, {"accelerator_family", "cpu"}});
   exa.ask("hardware_profile.use", {{"name", "other"}, {"for", "workbench"}, {"as", "nb"}});
+  if (route.starts_with("compute_profile.")) sku_in(exa, "default", "sku");
   exa.ask("pool.add", {{"name", "pool"}, {"accelerator", "nvidia"}, {"count", 8}});
   exa.ask("pool.add", {{"name", "spare"}, {"accelerator", "nvidia"}});
   exa.ask("engine.add", {{"name", "own"}, {"backends", json::array{"cuda"}}});

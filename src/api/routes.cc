@@ -13,11 +13,12 @@ namespace {
 std::vector<Route> all_routes() {
   std::vector<Route> table;
   for (auto* group :
-       {profile_routes,     vocabulary_routes, consumer_routes,   pool_routes,     placement_routes,
-        burst_routes,       usage_routes,      simulation_routes, status_routes,   operation_routes,
-        workbench_routes,   pipeline_routes,   serving_routes,    manifest_routes, machine_routes,
-        ml_platform_routes, instance_routes,   cluster_routes,    project_routes,  audit_routes,
-        account_routes,     token_routes,      member_routes}) {
+       {profile_routes,         vocabulary_routes, consumer_routes,  pool_routes,
+        placement_routes,       burst_routes,      usage_routes,     simulation_routes,
+        status_routes,          operation_routes,  workbench_routes, pipeline_routes,
+        serving_routes,         manifest_routes,   machine_routes,   ml_platform_routes,
+        compute_profile_routes, instance_routes, cluster_routes,    project_routes,   audit_routes,
+        account_routes,         token_routes,      member_routes}) {
     for (Route& route : group()) table.push_back(std::move(route));
   }
   for (const Route& route : table) {
@@ -104,6 +105,8 @@ std::string_view name(Kind kind) {
       return "path";
     case Kind::secret:
       return "secret";
+    case Kind::document:
+      return "document";
     case Kind::file:
       return "file";
     case Kind::saved:

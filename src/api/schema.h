@@ -39,6 +39,7 @@ std::vector<ReplySchema> operation_schemas();
 std::vector<ReplySchema> launch_schemas();
 std::vector<ReplySchema> compute_schemas();
 std::vector<ReplySchema> instance_schemas();
+std::vector<ReplySchema> compute_profile_schemas();
 std::vector<ReplySchema> account_schemas();
 
 // The words that schemas are written in.

@@ -240,6 +240,20 @@ spec: {computeProfileRef: {name: edge}, settingsRef: {name: settings}}
                                  {"reserve_only", true}});
 }
 
+// A compute profile that asks for one thing, published; `name` of it.
+inline void sku_in(TestExa& exa, const std::string& project, const std::string& name) {
+  const json::object document{
+      {"environment_template", json::object{{"name", "vm"}, {"version", "v1"}}},
+      {"inputs",
+       json::array{json::object{{"name", "size"}, {"type", "number"}, {"min", 1}, {"max", 4}}}}};
+  exa.ask("compute_profile.create", {{"name", name}, {"project", project}, {"file", document}});
+  exa.ask("compute_profile.publish", {{"name", name}, {"project", project}});
+}
+// Rafay's document of the least.
+inline constexpr std::string_view kRafayProfile =
+    "{apiVersion: paas.envmgmt.io/v1, kind: ComputeProfile, metadata: {name: imported}, spec: "
+    "{templateRef: {name: vm, version: v1}}}";
+
 // Manifests that a member, and an admin, of a project may apply.
 inline constexpr std::string_view kMlPlatform =
     "{apiVersion: palette.ai/v1alpha1, kind: MLPlatform, metadata: {name: new}, spec: {gpus: "

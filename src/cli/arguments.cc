@@ -88,7 +88,8 @@ Result<json::object> collect_arguments(const Invocation& invocation,
       args[param->name] = absolute(text, environment);
       continue;
     }
-    if (param->kind != Kind::file && param->kind != Kind::secret) {
+    const bool is_file = param->kind == Kind::file || param->kind == Kind::document;
+    if (!is_file && param->kind != Kind::secret) {
       args[param->name] = value_of(*param, text);
       // in a query an empty list would read as none: --fail-on "" must not be a gate without a bar
       const bool choosing = param->kind == Kind::csv && !param->choices.empty();

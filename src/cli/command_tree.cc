@@ -328,8 +328,8 @@ class Line {
   static bool needs_text(const Param& param) {
     constexpr std::array<std::string_view, 2> kFree = {"description", "reason"};
     const bool text = param.kind == Kind::text || param.kind == Kind::path ||
-                      param.kind == Kind::file || param.kind == Kind::secret ||
-                      param.kind == Kind::saved;
+                      param.kind == Kind::file || param.kind == Kind::document ||
+                      param.kind == Kind::secret || param.kind == Kind::saved;
     return param.in == In::path || (text && std::ranges::find(kFree, param.name) == kFree.end());
   }
 

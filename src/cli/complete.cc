@@ -95,7 +95,9 @@ constexpr Source kSources[] = {{"profile", "hardware_profile.list"},
                                {"machine", "machine.list", "id"},
                                {"machine-source", "machine_source.list"},
                                {"mlplatform", "ml_platform.list"},
-                               {"instance", "instance.list"}};
+                               {"instance", "instance.list"},
+
+                               {"compute-profile", "compute_profile.list"}};
 
 class Completion {
  public:
@@ -216,8 +218,8 @@ class Completion {
   }
 
   std::set<std::string> values(const Param& param, std::string prefix) {
-    if (param.kind == Kind::file || param.kind == Kind::secret || param.kind == Kind::path ||
-        param.kind == Kind::saved) {
+    if (param.kind == Kind::file || param.kind == Kind::document || param.kind == Kind::secret ||
+        param.kind == Kind::path || param.kind == Kind::saved) {
       return {":files"};
     }
     std::set<std::string> found;

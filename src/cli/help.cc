@@ -85,6 +85,7 @@ std::string_view value_word(const Param& param) {
       return "TIME";
     case Kind::path:
     case Kind::file:
+    case Kind::document:
     case Kind::secret:
     case Kind::saved:
       return "FILE";

@@ -67,7 +67,7 @@ Result<ReadSku> read_sku(const WriteSku& what, const ComputeSku* before) {
   }
   std::vector<Problem> problems;
   const json::value* named = document.if_contains("name");
-  if (named != nullptr && !named->is_null() && *named != what.name)
+  if (named != nullptr && !named->is_null() && *named != json::value(what.name))
     problems.push_back(
         {"/name",
          before != nullptr
