@@ -47,6 +47,7 @@ std::vector<Route> pipeline_routes();
 std::vector<Route> manifest_routes();
 std::vector<Route> machine_routes();
 std::vector<Route> ml_platform_routes();
+std::vector<Route> environment_template_routes();
 std::vector<Route> serving_routes();
 std::vector<Route> simulation_routes();
 std::vector<Route> account_routes();

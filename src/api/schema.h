@@ -38,6 +38,7 @@ std::vector<ReplySchema> status_schemas();
 std::vector<ReplySchema> operation_schemas();
 std::vector<ReplySchema> launch_schemas();
 std::vector<ReplySchema> compute_schemas();
+std::vector<ReplySchema> template_schemas();
 std::vector<ReplySchema> account_schemas();
 
 // The words that schemas are written in.

@@ -94,7 +94,8 @@ constexpr Source kSources[] = {{"profile", "hardware_profile.list"},
                                {"lease", "lease.list", "id"},
                                {"machine", "machine.list", "id"},
                                {"machine-source", "machine_source.list"},
-                               {"mlplatform", "ml_platform.list"}};
+                               {"mlplatform", "ml_platform.list"},
+                               {"environment-template", "environment_template.list"}};
 
 class Completion {
  public:
@@ -253,6 +254,7 @@ class Completion {
       for (const PaletteKindInfo& kind : palette_kinds()) kinds.emplace_back(kind.word);
       return kinds;
     }
+    if (param.completes == "template-version") return versions_of_template();
     if (param.completes == "manifest") return manifests_of_kind();
     if (param.completes == "error") {
       std::vector<std::string> codes;
@@ -273,6 +275,14 @@ class Completion {
     for (const json::value& item : items_of("manifest.get", {{"kind", profile_}}))
       names.emplace_back(text_or(named_by(item), "name", ""));
     return names;
+  }
+
+  std::vector<std::string> versions_of_template() {
+    std::vector<std::string> versions;
+    for (const json::value& item : items_of("environment_template.list", {}))
+      if (text_or(item, "name", "") == profile_)
+        versions.emplace_back(text_or(item, "version", ""));
+    return versions;
   }
 
   // Versions that are not deleted, and labels, of one profile.

@@ -15,6 +15,7 @@ std::vector<View> placement_views();
 std::vector<View> server_views();
 std::vector<View> launch_views();
 std::vector<View> compute_views();
+std::vector<View> template_views();
 
 // "training/llama-1 running on hpc …" of a reply that is a launch.
 std::string launch_headline(const json::value& body);

@@ -420,6 +420,7 @@ std::vector<View> all_views() {
   for (View& view : server_views()) views.push_back(std::move(view));
   for (View& view : launch_views()) views.push_back(std::move(view));
   for (View& view : compute_views()) views.push_back(std::move(view));
+  for (View& view : template_views()) views.push_back(std::move(view));
   return views;
 }
 
