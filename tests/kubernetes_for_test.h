@@ -139,6 +139,8 @@ class Launched {
     return text.value_or("");
   }
 
+  Result<std::string> outputs() const { return driver().outputs(spec_, job_); }
+
  private:
   LaunchSpec spec_;
   std::string job_;

@@ -44,6 +44,31 @@ TEST_F(KubernetesLaunch, AJobRunsToItsEndAndItsOutputIsRead) {
   EXPECT_EQ(job.logs(2), "two\nthree\n");
 }
 
+TEST_F(KubernetesLaunch, AScriptAmongItsFilesRunsAndSaysWhatItPutOut) {
+  LaunchSpec spec = small("files", {"sh", "run", "apply"});
+  spec.files = {{"run",
+                 "echo \"EXA_OUTPUTS {\\\"old\\\": 1}\"\n"
+                 "echo \"EXA_OUTPUTS {\\\"did\\\": \\\"$1\\\", \\\"port\\\": $(cat port)}\"\n"
+                 "touch here 2>/dev/null && echo writable; seq 2000\n"},
+                {"port", "8080"}};
+  {
+    const Launched job(spec);
+    job.wait_for(JobState::succeeded);
+    EXPECT_EQ(job.outputs().value_or("nothing"), R"({"did": "apply", "port": 8080})");
+    EXPECT_THAT(job.logs(10'000), testing::Not(HasSubstr("writable")));
+  }
+  // its files go with it
+  const auto left = api().get("/api/v1/namespaces/default/configmaps/exa-training-files");
+  ASSERT_TRUE(left) << left.error().message;
+  EXPECT_FALSE(*left);
+  spec.id = "files-2";
+  spec.files[0].text = "echo nothing\n";
+  const Launched quiet(spec);
+  quiet.wait_for(JobState::succeeded);
+  ASSERT_FALSE(quiet.outputs());
+  EXPECT_EQ(quiet.outputs().error().code, Code::not_found);
+}
+
 TEST_F(KubernetesLaunch, AJobThatFailsSaysHow) {
   const Launched job(small("fails", {"sh", "-c", "exit 3"}));
   const Observed seen = job.wait_for(JobState::failed);

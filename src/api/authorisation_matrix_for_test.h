@@ -137,6 +137,16 @@ inline const std::map<std::string, json::object>& matrix_arguments() {
       {"provisioner.add", {{"name", "more"}, {"driver", "script"}, {"folder", "/srv/more"}}},
       {"provisioner.list", {}},
       {"provisioner.remove", {{"name", "spare"}}},
+      {"environment_template.add",
+       {{"name", "more"},
+        {"version", "v1"},
+        {"driver", "script"},
+        {"folder", template_folder("script")}}},
+      {"environment_template.list", {}},
+      {"environment_template.show", {{"name", "ready"}, {"version", "v1"}}},
+      {"environment_template.activate", {{"name", "fresh"}, {"version", "v1"}}},
+      {"environment_template.disable", {{"name", "ready"}, {"version", "v1"}}},
+      {"environment_template.remove", {{"name", "fresh"}, {"version", "v1"}}},
       {"serving.deploy",
        {{"name", "new"},
         {"cluster", "hpc"},
@@ -249,6 +259,7 @@ class AuthorisationWorld {
     for (const char* user : {"grace", "linus"}) exa.ask("user.create", {{"name", user}});
     exa.ask("group.create", {{"name", "crew"}});
     machines_in(exa);
+    templates_in(exa);
     for (const char* project : {"vision", "secret"}) fill(project);
     exa.ask("hardware_profile.share",
             {{"name", "shared"}, {"with", json::array{"vision"}}, {"project", "secret"}});

@@ -49,6 +49,7 @@ std::vector<Route> machine_routes();
 std::vector<Route> ml_platform_routes();
 std::vector<Route> instance_routes();
 std::vector<Route> compute_profile_routes();
+std::vector<Route> environment_template_routes();
 std::vector<Route> serving_routes();
 std::vector<Route> simulation_routes();
 std::vector<Route> account_routes();

@@ -93,6 +93,14 @@ std::vector<Example> mutations() {
       {"compute_profile.delete", {{"name", "sku"}}},
       {"provisioner.add", {{"name", "more"}, {"driver", "script"}, {"folder", "/srv/more"}}},
       {"provisioner.remove", {{"name", "spare"}}},
+      {"environment_template.add",
+       {{"name", "more"},
+        {"version", "v1"},
+        {"driver", "script"},
+        {"folder", template_folder("script")}}},
+      {"environment_template.activate", {{"name", "fresh"}, {"version", "v1"}}},
+      {"environment_template.disable", {{"name", "ready"}, {"version", "v1"}}},
+      {"environment_template.remove", {{"name", "fresh"}, {"version", "v1"}}},
       {"serving.deploy", {{"name", "new"}, {"folder", "FOLDER"}, {"command", json::array{"true"}}}},
       {"serving.scale", {{"name", "served"}, {"replicas", 1}}},
       {"serving.delete", {{"name", "served"}}},
@@ -116,6 +124,7 @@ bool is_of_machines(std::string_view route) {
 void prepare_for_mutations(TestExa& exa, std::string_view route) {
   prepare(exa);
   if (is_launch(route)) launch_in(exa, "default", "");
+  if (route.starts_with("environment_template.")) templates_in(exa);
   if (is_of_machines(route)) {
     machines_in(exa);
     platform_in(exa, "default");
@@ -156,7 +165,8 @@ json::object arguments_of(const Example& example, TestExa& exa) {
                        .at("id");
   }
   if (args.contains("report")) args["report"] = machine_report(exa, "free-cp", 0, 2);
-  if (args.contains("folder")) args["folder"] = (exa.folder() / "backup").string();
+  if (const json::value* folder = args.if_contains("folder"); folder && *folder == "FOLDER")
+    args["folder"] = (exa.folder() / "backup").string();
   return args;
 }
 

@@ -12,13 +12,31 @@ namespace {
 
 std::vector<Route> all_routes() {
   std::vector<Route> table;
-  for (auto* group :
-       {profile_routes,         vocabulary_routes, consumer_routes,  pool_routes,
-        placement_routes,       burst_routes,      usage_routes,     simulation_routes,
-        status_routes,          operation_routes,  workbench_routes, pipeline_routes,
-        serving_routes,         manifest_routes,   machine_routes,   ml_platform_routes,
-        compute_profile_routes, instance_routes, cluster_routes,    project_routes,   audit_routes,
-        account_routes,         token_routes,      member_routes}) {
+  for (auto* group : {profile_routes,
+                      vocabulary_routes,
+                      consumer_routes,
+                      pool_routes,
+                      placement_routes,
+                      burst_routes,
+                      usage_routes,
+                      simulation_routes,
+                      status_routes,
+                      operation_routes,
+                      workbench_routes,
+                      pipeline_routes,
+                      serving_routes,
+                      manifest_routes,
+                      machine_routes,
+                      ml_platform_routes,
+                      environment_template_routes,
+                      compute_profile_routes,
+                      instance_routes,
+                      cluster_routes,
+                      project_routes,
+                      audit_routes,
+                      account_routes,
+                      token_routes,
+                      member_routes}) {
     for (Route& route : group()) table.push_back(std::move(route));
   }
   for (const Route& route : table) {

@@ -38,9 +38,10 @@ ReplySchema problem_schema() {
 
 std::vector<ReplySchema> all_schemas() {
   std::vector<ReplySchema> table{problem_schema()};
-  for (auto* group : {profile_schemas, cluster_schemas, pool_schemas, placement_schemas,
-                      audit_schemas, usage_schemas, status_schemas, operation_schemas,
-                      launch_schemas, compute_schemas, compute_profile_schemas, instance_schemas, account_schemas}) {
+  for (auto* group :
+       {profile_schemas, cluster_schemas, pool_schemas, placement_schemas, audit_schemas,
+        usage_schemas, status_schemas, operation_schemas, launch_schemas, compute_schemas,
+        compute_profile_schemas, instance_schemas, template_schemas, account_schemas}) {
     for (ReplySchema& row : group()) table.push_back(std::move(row));
   }
   std::ranges::sort(table, {}, &ReplySchema::name);

@@ -40,6 +40,7 @@ std::vector<ReplySchema> launch_schemas();
 std::vector<ReplySchema> compute_schemas();
 std::vector<ReplySchema> instance_schemas();
 std::vector<ReplySchema> compute_profile_schemas();
+std::vector<ReplySchema> template_schemas();
 std::vector<ReplySchema> account_schemas();
 
 // The words that schemas are written in.

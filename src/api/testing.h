@@ -211,6 +211,20 @@ inline void machines_in(TestExa& exa) {
     exa.ask("provisioner.add", {{"name", name}, {"driver", "script"}, {"folder", build.string()}});
 }
 
+inline std::string template_folder(std::string_view name) {
+  return fmt::format("{}/environment_templates/{}", EXA_TESTDATA, name);
+}
+
+// Environment templates: one that is active ("ready") and a draft ("fresh"), each version v1.
+inline void templates_in(TestExa& exa) {
+  for (const char* name : {"ready", "fresh"})
+    exa.ask("environment_template.add", {{"name", name},
+                                         {"version", "v1"},
+                                         {"driver", "script"},
+                                         {"folder", template_folder("script")}});
+  exa.ask("environment_template.activate", {{"name", "ready"}, {"version", "v1"}});
+}
+
 // A project with a compute profile, a Compute, and an ML platform on machines of its own.
 inline void platform_in(TestExa& exa, const std::string& project) {
   for (const auto& [suffix, gpus] : {std::pair("cp", 0), std::pair("gpu", 8)})

@@ -96,8 +96,9 @@ constexpr Source kSources[] = {{"profile", "hardware_profile.list"},
                                {"machine-source", "machine_source.list"},
                                {"mlplatform", "ml_platform.list"},
                                {"instance", "instance.list"},
+                               {"compute-profile", "compute_profile.list"},
 
-                               {"compute-profile", "compute_profile.list"}};
+                               {"environment-template", "environment_template.list"}};
 
 class Completion {
  public:
@@ -256,6 +257,7 @@ class Completion {
       for (const PaletteKindInfo& kind : palette_kinds()) kinds.emplace_back(kind.word);
       return kinds;
     }
+    if (param.completes == "template-version") return versions_of_template();
     if (param.completes == "manifest") return manifests_of_kind();
     if (param.completes == "error") {
       std::vector<std::string> codes;
@@ -276,6 +278,14 @@ class Completion {
     for (const json::value& item : items_of("manifest.get", {{"kind", profile_}}))
       names.emplace_back(text_or(named_by(item), "name", ""));
     return names;
+  }
+
+  std::vector<std::string> versions_of_template() {
+    std::vector<std::string> versions;
+    for (const json::value& item : items_of("environment_template.list", {}))
+      if (text_or(item, "name", "") == profile_)
+        versions.emplace_back(text_or(item, "version", ""));
+    return versions;
   }
 
   // Versions that are not deleted, and labels, of one profile.

@@ -115,7 +115,9 @@ std::string candidates(const std::vector<std::string>& words) {
   environment.clock = [] { return parse_rfc3339("2026-11-30T12:00:00Z").value(); };
   const Connect connect = [](const Where&) -> Result<Send> {
     return Send([](const Request&) {
-      return ok(R"({"items":[{"name":"live","id":"live","version":7,"labels":["live"]}]})");
+      return ok(R"({"items":[{"name":"live","id":"live","version":7,"labels":["live"]},
+                             {"name":"small","version":"v7","labels":[]},
+                             {"name":"another","version":"v8","labels":[]}]})");
     });
   };
   EXPECT_EQ(run_cli(words, routes(), environment, connect), 0);
@@ -132,14 +134,15 @@ TEST(Completion, EveryWordThatARowSaysItCompletesHasASource) {
     for (const Param& param : route.params) {
       std::vector<std::string> words = before;
       const bool by_flag = !param.flag.empty();
-      const bool of_profile = param.completes == "version" || param.completes == "label";
+      const bool is_version = param.completes.ends_with("version");
+      const bool of_profile = is_version || param.completes == "label";
       if (!by_flag || of_profile) words.insert(words.end(), given.begin(), given.end());
       if (by_flag) words.emplace_back(param.flag);
       words.emplace_back("");
       if (!by_flag) given.emplace_back("small");
       if (param.completes.empty() || param.completes == "manifest-kind") continue;  // fixed words
       ++asked;
-      EXPECT_THAT(candidates(words), HasSubstr(param.completes == "version" ? "7" : "live"))
+      EXPECT_THAT(candidates(words), HasSubstr(is_version ? "7" : "live"))
           << route.id << ": " << param.name << " completes " << param.completes;
     }
   }

@@ -17,6 +17,7 @@ std::vector<View> launch_views();
 std::vector<View> compute_views();
 std::vector<View> instance_views();
 std::vector<View> catalogue_views();
+std::vector<View> template_views();
 
 // "training/llama-1 running on hpc …" of a reply that is a launch.
 std::string launch_headline(const json::value& body);

@@ -422,6 +422,7 @@ std::vector<View> all_views() {
   for (View& view : instance_views()) views.push_back(std::move(view));
   for (View& view : compute_views()) views.push_back(std::move(view));
   for (View& view : catalogue_views()) views.push_back(std::move(view));
+  for (View& view : template_views()) views.push_back(std::move(view));
   return views;
 }
 

@@ -47,6 +47,9 @@ Result<void> prepare(const ProvisionRun& run, WorkFolder& work) {
   EXA_TRY(work.remove(work_names::kOutputs));
   EXA_TRY(work.make_folder(work_names::kTemporary));
   EXA_TRY(work.copy_template(run.template_folder, work_names::kTemplate));
+  if (run.check_copy) {
+    EXA_TRY(run.check_copy(fmt::format("{}/{}", run.work_folder, work_names::kTemplate)));
+  }
   EXA_TRY(work.write(work_names::kInputs, to_text(run.inputs)));
   for (const ProvisionFile& file : run.files) {
     EXA_TRY(work.write(file.name, file.text));

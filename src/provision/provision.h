@@ -39,6 +39,7 @@
 // writes templates is trusted with that; whoever fills in inputs is not trusted with anything.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -105,6 +106,9 @@ struct ProvisionRun {
   // where it stands as it is or as JSON writes it (not in other encodings), as is what
   // base/redact.h knows.
   std::vector<std::string> secrets;
+  // Asked about the copy of the template before anything runs, if there is one: its error is why
+  // nothing ran. What was looked at before the copy may have changed since.
+  std::function<Result<void>(const std::string& copied_template)> check_copy;
   Duration time_limit = minutes(30);
   Duration grace = seconds(10);          // between asking it to end and killing it
   int64_t log_limit_bytes = 1 << 20;     // half for how it began, half for how it ended
@@ -136,7 +140,7 @@ struct ProvisionResult {
 // Fails only where nothing ran: invalid_input (all problems at once; also those of check_driver,
 // then not_found where the program is what is missing), conflict (another run in this work folder,
 // named by its process; a work folder that is a link, another's, or open to others),
-// store_full, store_unwritable.
+// store_full, store_unwritable; what check_copy says.
 Result<ProvisionResult> run_provision(const ProvisionRun& run, const Clock& clock,
                                       Progress& progress = unwatched());
 
