@@ -135,6 +135,24 @@ inline const std::map<std::string, json::object>& matrix_arguments() {
        {{"name", "NAME"}, {"inputs", json::object{{"size", 2}}}, {"project", "P"}}},
       {"compute_profile.export", {{"name", "NAME"}, {"project", "P"}}},
       {"provisioner.add", {{"name", "more"}, {"driver", "script"}, {"folder", "/srv/more"}}},
+      {"instance.launch", {{"name", "new"}, {"compute_profile", "small"}, {"project", "P"}}},
+      {"instance.launch+for",
+       {{"name", "new"}, {"compute_profile", "small"}, {"for", "linus"}, {"project", "P"}}},
+      {"instance.list", {{"project", "P"}}},
+      {"instance.offers", {{"project", "P"}}},
+      {"instance.show", {{"name", "INSTANCE-running"}, {"project", "P"}}},
+      {"instance.outputs", {{"name", "INSTANCE-running"}, {"project", "P"}}},
+      {"instance.logs", {{"name", "INSTANCE-running"}, {"project", "P"}}},
+      {"instance.reveal", {{"name", "INSTANCE-running"}, {"project", "P"}}},
+      {"instance.stop", {{"name", "INSTANCE-running"}, {"project", "P"}}},
+      {"instance.start", {{"name", "INSTANCE-stopped"}, {"project", "P"}}},
+      {"instance.extend", {{"name", "INSTANCE-running"}, {"by", "1h"}, {"project", "P"}}},
+      {"instance.schedule", {{"name", "INSTANCE-running"}, {"none", true}, {"project", "P"}}},
+      {"instance.approve", {{"name", "INSTANCE-waiting"}, {"reason", "a test"}, {"project", "P"}}},
+      {"instance.reject", {{"name", "INSTANCE-waiting"}, {"reason", "a test"}, {"project", "P"}}},
+      {"instance.limits_show", {{"project", "P"}}},
+      {"instance.limits_set", {{"instances", "5"}, {"project", "P"}}},
+      {"instance.delete", {{"name", "INSTANCE-running"}, {"project", "P"}}},
       {"provisioner.list", {}},
       {"provisioner.remove", {{"name", "spare"}}},
       {"environment_template.add",
@@ -387,6 +405,8 @@ class AuthorisationWorld {
       if (relation == "unshared") return json::value("secret/hidden" + rest);
       return json::value("small" + rest);
     }
+    if (text.starts_with("INSTANCE"))
+      return json::value(instance_of(project, role) + text.substr(8));
     const bool absent = relation == "absent";
     if (text == "DECISION") return json::value(absent ? "nothing" : decisions_[project]);
     if (text == "PLAN") return json::value(absent ? "nothing" : plans_[project]);
@@ -405,6 +425,17 @@ class AuthorisationWorld {
     return value;
   }
 
+  // An instance is its owner's: everybody has some of their own, made once.
+  std::string instance_of(const std::string& project, const std::string& role) {
+    const std::string prefix = role + "-";
+    if (project == "nowhere" || !instances_.insert(project + "/" + role).second) return role;
+    const Principal before = exa.principal;
+    exa.principal = {"user", role, "user:" + role, rights_of_owner(), "", {}};
+    instances_in(exa, project, prefix);
+    exa.principal = before;
+    return role;
+  }
+
   // Made once for each.
   std::string operation_of(const Principal& who) {
     std::string& id = operations_[who.id];
@@ -416,6 +447,7 @@ class AuthorisationWorld {
   std::map<std::string, std::string> decisions_;
   std::map<std::string, std::string> leases_, plans_;
   std::map<std::string, std::string> tokens_;
+  std::set<std::string> instances_;  // "PROJECT/ROLE"
 };
 
 }  // namespace exa

@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "api/testing.h"
@@ -23,22 +24,7 @@ class CatalogueTest : public testing::Test {
       "inputs": {"size": {"type": "number"}, "zone": {"type": "text"}, "image": {"type": "text"},
                  "password": {"type": "secret"}},
       "outputs": {"url": {}, "token": {"secret": true}}})");
-    // `broken` lies outside, so that breaking it changes no file of the template
-    write(template_folder() / "run", R"(#!/bin/sh
-set -eu
-echo "$1 with $(cat "$EXA_INPUTS")"
-echo run >> )" + (exa.folder() / "runs").string() + R"(
-if [ -f )" + (exa.folder() / "broken").string() + R"( ]; then cat )" +
-                                         (exa.folder() / "broken").string() + R"( >&2; exit 3; fi
-case $1 in
-apply | start)
-  echo up > state
-  size=$(sed -n 's/.*"size":\([0-9]*\).*/\1/p' "$EXA_INPUTS")
-  printf '{"url": "http://nb.example.org/%s", "token": "token-of-nb"}' "$size" > "$EXA_OUTPUTS" ;;
-stop) echo down > state ;;
-destroy) rm -f state ;;
-esac
-)");
+    write(template_folder() / "run", program());
     fs::permissions(template_folder() / "run", fs::perms::owner_all);
     exa.ask("environment_template.add", {{"name", "vm"},
                                          {"version", "v1"},
@@ -57,6 +43,26 @@ esac
   int64_t runs_of_template() const {
     std::ifstream runs(exa.folder() / "runs");
     return std::count(std::istreambuf_iterator<char>(runs), {}, '\n');
+  }
+
+  // Says what it does, counts its runs, and fails where a file beside it says so: `broken` and
+  // `runs` lie outside, so that they change no file of the template.
+  std::string program() const {
+    return fmt::format(R"sh(#!/bin/sh
+set -eu
+echo "$1 with $(cat "$EXA_INPUTS")"
+echo run >> {0}/runs
+if [ -f {0}/broken ]; then cat {0}/broken >&2; exit 3; fi
+case $1 in
+apply | start)
+  echo up > state
+  size=$(sed -n 's/.*"size":\([0-9]*\).*/\1/p' "$EXA_INPUTS")
+  printf '{{"url": "http://nb.example.org/%s", "token": "token-of-nb"}}' "$size" > "$EXA_OUTPUTS" ;;
+stop) echo down > state ;;
+destroy) rm -f state ;;
+esac
+)sh",
+                       exa.folder().string());
   }
 
   // The document of a profile on the template.
@@ -90,7 +96,7 @@ esac
       const std::string& name, const Change& change = [](json::object&) {}) {
     json::object document = sku(name);
     change(document);
-    exa.ask("compute_profile.create", {{"name", name}, {"file", to_text(document)}});
+    exa.ask("compute_profile.create", {{"name", name}, {"file", document}});
     documents_[name] = document;
   }
   void publish(const std::string& name, bool anew = true) {
@@ -99,7 +105,7 @@ esac
   }
   void edit(const std::string& name, const Change& change) {
     change(documents_[name]);
-    exa.ask("compute_profile.edit", {{"name", name}, {"file", to_text(documents_[name])}});
+    exa.ask("compute_profile.edit", {{"name", name}, {"file", documents_[name]}});
   }
   void share(const std::string& name, const std::vector<std::string>& with) {
     exa.ask("compute_profile.share",
@@ -142,8 +148,7 @@ esac
     const Principal before = exa.principal;
     exa.principal = owner_of_folder("ada", "uid:1000");
     exa.call("user.create", {{"name", user}});
-    exa.ask("project_member.set",
-            {{"project", project}, {"kind", "user"}, {"member", user}, {"role", role}});
+    exa.ask("project_member.add", {{"project", project}, {"name", user}, {"role", role}});
     exa.principal = before;
     Rights& rights = rights_[user];
     rights.by_project[project] = *find_role(role);

@@ -102,7 +102,9 @@ class ComputeProfileVisibility : public ComputeProfiles {
     // close to it, it is proposed to those alone who see it
     old["name"] = made.owner + "/" + made.name + "x";
     const Reply close = exa.call("compute_profile.show", old);
-    if (!seen) EXPECT_THAT(close.body, Not(HasSubstr(made.name + "\""))) << close.body;
+    if (!seen) {
+      EXPECT_THAT(close.body, Not(HasSubstr(made.name + "\""))) << close.body;
+    }
     const Reply heard = exa.call("event.list", {{"since", 0}, {"limit", 1000}});
     EXPECT_EQ(heard.body.find("\"" + ref + "\"") != std::string::npos, writer) << heard.body;
   }

@@ -47,6 +47,7 @@ std::vector<Problem> check_launch_args(const json::object& args) {
   std::vector<Problem> problems;
   if (const auto name = check_launch_name(text_or(args, "name", "")); !name)
     problems.push_back({"/name", name.error().message, ""});
+  for (Problem& problem : check_input_args(args)) problems.push_back(std::move(problem));
   check_times(args, problems);
   check_life(args, "time_to_live", problems);
   if (args.contains("at_end") && !args.contains("time_to_live"))
@@ -132,7 +133,7 @@ Result<Reply> launch(Service& service, const Call& call) {
   what.project = call.text("project");
   what.name = call.text("name");
   what.compute_profile = call.text("compute_profile");
-  EXA_ASSIGN(what.inputs, given_inputs(call));
+  what.inputs = given_inputs(call);
   what.owner = call.text("for");
   if (call.has("time_to_live")) {
     EXA_ASSIGN(what.time_to_live, parse_duration(call.text("time_to_live")));

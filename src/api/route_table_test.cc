@@ -84,6 +84,16 @@ std::vector<Example> mutations() {
       {"ml_platform.scale", {{"name", "llm"}, {"gpus", json::array{"4 H100"}}}},
       {"ml_platform.provision", {{"name", "llm"}}},
       {"ml_platform.delete", {{"name", "llm"}}},
+      {"instance.launch", {{"name", "new"}, {"compute_profile", "small"}}},
+      {"instance.reveal", {{"name", "my-running"}}},
+      {"instance.stop", {{"name", "my-running"}}},
+      {"instance.start", {{"name", "my-stopped"}}},
+      {"instance.extend", {{"name", "my-running"}, {"by", "1h"}}},
+      {"instance.schedule", {{"name", "my-running"}, {"stop_at", "0 19 * * *"}}},
+      {"instance.approve", {{"name", "my-waiting"}, {"reason", "a test"}}},
+      {"instance.reject", {{"name", "my-waiting"}, {"reason", "a test"}}},
+      {"instance.limits_set", {{"instances", "5"}}},
+      {"instance.delete", {{"name", "my-running"}}},
       {"compute_profile.create", {{"name", "new"}, {"environment_template", "vm@v1"}}},
       {"compute_profile.edit", {{"name", "sku"}, {"display_name", "Small"}}},
       {"compute_profile.import", {{"file", kRafayProfile}}},
@@ -132,6 +142,10 @@ void prepare_for_mutations(TestExa& exa, std::string_view route) {
   exa.ask("hardware_profile.set", {{"name", "other"}, {"accelerator_family", "cpu"}});
   exa.ask("hardware_profile.use", {{"name", "other"}, {"for", "workbench"}, {"as", "nb"}});
   if (route.starts_with("compute_profile.")) sku_in(exa, "default", "sku");
+  if (route.starts_with("instance.")) {
+    sku_in(exa, "default", "small");
+    instances_in(exa, "default", "my-");
+  }
   exa.ask("pool.add", {{"name", "pool"}, {"accelerator", "nvidia"}, {"count", 8}});
   exa.ask("pool.add", {{"name", "spare"}, {"accelerator", "nvidia"}});
   exa.ask("engine.add", {{"name", "own"}, {"backends", json::array{"cuda"}}});

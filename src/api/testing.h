@@ -254,14 +254,49 @@ spec: {computeProfileRef: {name: edge}, settingsRef: {name: settings}}
                                  {"reserve_only", true}});
 }
 
+// The environment template vm@v1, unless it is there: its program does nothing, and says so.
+inline void template_in(TestExa& exa) {
+  if (exa.call("environment_template.show", {{"name", "vm"}, {"version", "v1"}}).status != 404)
+    return;
+  const auto folder = exa.folder() / "vm";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "run")
+      << "#!/bin/sh\necho $1\necho '{\"url\": \"http://vm\"}' > $EXA_OUTPUTS\n";
+  std::filesystem::permissions(folder / "run", std::filesystem::perms::owner_all);
+  std::ofstream(folder / "template.json") << R"({
+    "inputs": {"size": {"type": "number"}, "zone": {"type": "text"}, "disk": {"type": "text"},
+               "kind": {"type": "enum"}, "extra": {"type": "text"},
+               "password": {"type": "secret"}},
+    "outputs": {"url": {}}})";
+  exa.ask("environment_template.add",
+          {{"name", "vm"}, {"version", "v1"}, {"driver", "script"}, {"folder", folder.string()}});
+  exa.ask("environment_template.activate", {{"name", "vm"}, {"version", "v1"}});
+}
+
 // A compute profile that asks for one thing, published; `name` of it.
 inline void sku_in(TestExa& exa, const std::string& project, const std::string& name) {
+  template_in(exa);
   const json::object document{
       {"environment_template", json::object{{"name", "vm"}, {"version", "v1"}}},
       {"inputs",
        json::array{json::object{{"name", "size"}, {"type", "number"}, {"min", 1}, {"max", 4}}}}};
   exa.ask("compute_profile.create", {{"name", name}, {"project", project}, {"file", document}});
   exa.ask("compute_profile.publish", {{"name", name}, {"project", project}});
+}
+
+// Instances of whoever sends, of a profile that is there: one runs, one is stopped, one waits.
+inline void instances_in(TestExa& exa, const std::string& project, const std::string& prefix) {
+  const auto launch = [&](std::string_view name) {
+    exa.ask(
+        "instance.launch",
+        {{"name", prefix + std::string(name)}, {"compute_profile", "small"}, {"project", project}});
+  };
+  launch("running");
+  launch("stopped");
+  exa.ask("instance.stop", {{"name", prefix + "stopped"}, {"project", project}});
+  exa.ask("instance.limits_set", {{"instances", "0"}, {"above", "approve"}, {"project", project}});
+  launch("waiting");
+  exa.ask("instance.limits_set", {{"instances", "none"}, {"project", project}});
 }
 // Rafay's document of the least.
 inline constexpr std::string_view kRafayProfile =

@@ -6,6 +6,7 @@
 
 #include "base/json_or_null.h"
 #include "base/text.h"
+#include "place/pool_explain.h"
 #include "place/profile_ask.h"
 #include "service/instance_parts.h"
 #include "service/placement_parts.h"

@@ -44,6 +44,11 @@ Result<ProvisionRun> run_of(Service& service, const InstanceJob& job, ProvisionA
   if (action == ProvisionAction::apply)
     for (const DeclaredOutput& output : job.environment.outputs) run.outputs.push_back(output.name);
   run.time_limit = job.environment.time_limit;
+  // what is taken down is taken down with what there is
+  if (action == ProvisionAction::apply || action == ProvisionAction::start)
+    run.check_copy = [environment = job.environment](const std::string& copied) {
+      return check_unchanged(environment, copied);
+    };
   return run;
 }
 

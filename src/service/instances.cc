@@ -314,6 +314,8 @@ Result<Answer> set_instance_limits(Service& service, const Caller& caller,
   return service.mutate(caller, [&](Transaction& tx, Deed& deed) -> Result<Answer> {
     EXA_TRY(require_project(tx, project));
     EXA_ASSIGN(const InstanceLimits before, load_instance_limits(tx, project));
+    InstanceLimits limits = before;
+    change(limits);
     const json::object spec = to_json(limits);
     EXA_TRY(
         tx.change("INSERT INTO instance_limits VALUES ($1, $2) ON CONFLICT (project) DO UPDATE "

@@ -2,8 +2,11 @@
 
 #include <array>
 
+#include <fmt/format.h>
+
 #include "base/json_or_null.h"
 #include "base/text.h"
+#include "service/environment_templates.h"
 #include "service/profile_rows.h"
 
 namespace exa {
@@ -14,9 +17,23 @@ constexpr auto kFacts = std::to_array<std::string_view>(
      "version_created_at", "version_created_by", "reason", "changed_at", "changed_by", "deleted_at",
      "deleted_by", "imported", "resources"});
 
+constexpr std::string_view kTemplateField = "/environment_template";
+
 // What stands between a version and its environment template.
-std::vector<Problem> problems_with_template(Transaction&, const ComputeSku&) {
-  return {};
+Result<std::vector<Problem>> problems_with_template(Transaction& tx, const ComputeSku& sku) {
+  const auto found = find_template(tx, sku.environment_template);
+  if (!found && found.error().code != Code::not_found) return fail(found.error());
+  if (!found)
+    return std::vector<Problem>{
+        {std::string(kTemplateField), found.error().message, found.error().next}};
+  std::vector<Problem> problems;
+  for (const Problem& problem : problems_of_launching(tx, *found, false))
+    problems.push_back({std::string(kTemplateField),
+                        problem.where.empty() ? problem.message
+                                              : fmt::format("{}: {}", problem.where, problem.message),
+                        problem.suggestion});
+  for (Problem& problem : problems_between(sku, *found)) problems.push_back(std::move(problem));
+  return problems;
 }
 
 }  // namespace
@@ -39,7 +56,7 @@ Result<std::optional<Shape>> shape_of_sku(Transaction& tx, const std::string& ow
 
 Result<std::vector<Problem>> problems_of_publishing(Transaction& tx, const std::string& owner,
                                                     const ComputeSku& sku) {
-  std::vector<Problem> problems = problems_with_template(tx, sku);
+  EXA_ASSIGN(std::vector<Problem> problems, problems_with_template(tx, sku));
   if (!sku.hardware_profile) return problems;
   const auto stored = find_profile(tx, owner, *sku.hardware_profile);
   if (stored) return problems;
