@@ -104,6 +104,19 @@ void add(Problems& all, Problems more) {
   all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
+// `problems` and what its folder and its surroundings lack, each once.
+Problems problems_told(const EnvironmentTemplate& what, Problems problems, Transaction& tx) {
+  Problems more = problems_of_folder(what);
+  add(more, problems_of_surroundings(tx, what));
+  for (Problem& problem : more)
+    if (std::ranges::find(problems, problem) == problems.end())
+      problems.push_back(std::move(problem));
+  for (Problem& problem : problems)
+    for (std::string* text : {&problem.where, &problem.message, &problem.suggestion})
+      *text = without_folder(std::move(*text), what);
+  return problems;
+}
+
 // "run: is not executable; the driver script needs an executable file run"
 std::string in_one_line(const Problem& problem) {
   return fmt::format("{}{}{}{}{}", problem.where, problem.where.empty() ? "" : ": ",
@@ -127,9 +140,10 @@ json::object shown_with_problems(const Caller& caller, const EnvironmentTemplate
   return out;
 }
 
-Result<Answer> answer_with(const Caller& caller, Transaction& tx, const EnvironmentTemplate& what) {
+Answer answer_with(const Caller& caller, const EnvironmentTemplate& what,
+                   const Problems& problems) {
   Answer answer;
-  answer.body = shown_with_problems(caller, what, problems_of_launching(tx, what, true));
+  answer.body = shown_with_problems(caller, what, problems);
   if (what.state != TemplateState::disabled)
     for (const json::value& problem : answer.body["problems"].get_array())
       answer.notices.push_back(
@@ -163,7 +177,8 @@ Result<Answer> change(Service& service, const Caller& caller, const TemplateRef&
     what.changed_at = service.now();
     EXA_TRY(put(tx, what));
     deed.after = to_json(what);
-    return answer_with(caller, tx, what);
+    // what it holds was looked at before: others wait for this transaction
+    return answer_with(caller, what, problems_told(what, problems_of_state(what, true), tx));
   });
 }
 
@@ -215,15 +230,7 @@ std::vector<Problem> problems_of_launching(Transaction& tx, const EnvironmentTem
                                            bool drafts_too) {
   Problems problems = problems_of_state(what, drafts_too);
   if (what.state != TemplateState::disabled) add(problems, problems_of_content(what));
-  Problems of_folder = problems_of_folder(what);
-  add(of_folder, problems_of_surroundings(tx, what));
-  for (Problem& problem : of_folder)
-    if (std::ranges::find(problems, problem) == problems.end())
-      problems.push_back(std::move(problem));
-  for (Problem& problem : problems)
-    for (std::string* text : {&problem.where, &problem.message, &problem.suggestion})
-      *text = without_folder(std::move(*text), what);
-  return problems;
+  return problems_told(what, std::move(problems), tx);
 }
 
 Result<void> check_unchanged(const EnvironmentTemplate& what, const std::string& folder) {
@@ -284,7 +291,7 @@ Result<Answer> add_environment_template(Service& service, const Caller& caller,
     deed.object_kind = "environment_template";
     deed.object_name = what.key();
     deed.after = to_json(what);
-    EXA_ASSIGN(Answer answer, answer_with(caller, tx, what));
+    Answer answer = answer_with(caller, what, problems_of_launching(tx, what, true));
     answer.status = there ? 200 : 201;
     return answer;
   });
@@ -321,6 +328,7 @@ Result<Answer> activate_environment_template(Service& service, const Caller& cal
                                              const TemplateRef& ref) {
   // a large folder is read before anybody has to wait for it
   EXA_ASSIGN(EnvironmentTemplate seen, read_template(service, ref));
+  const json::object before = to_json(seen);
   Problems problems;
   TemplateDeclaration declared = read_declaration(seen.folder, problems);
   seen.inputs = declared.inputs;
@@ -331,8 +339,8 @@ Result<Answer> activate_environment_template(Service& service, const Caller& cal
   if (!problems.empty()) return fail(invalid(seen.key(), std::move(problems)));
   EXA_ASSIGN(const std::string digest, digest_of_folder(seen.folder));
   return change(service, caller, ref, [&](EnvironmentTemplate& what) -> Result<void> {
-    if (what.folder != seen.folder)
-      return fail(Code::conflict, fmt::format("{} was added anew meanwhile", what.key()),
+    if (to_json(what) != before)
+      return fail(Code::conflict, fmt::format("{} was changed meanwhile", what.key()),
                   activate_command(what));
     if (!what.digest.empty() && what.digest != digest)
       return fail(Code::conflict, changed_words(what), add_next(what));

@@ -109,12 +109,12 @@ TEST_F(TemplateExamples, TheJobSaysWhereItAnswersBeforeItServes) {
 
 TEST_F(TemplateExamples, AHostileOneIsEndedToldAndBounded) {
   const ProvisionResult failed =
-      done(run_of("hostile-fails", ProvisionDriver::script), ProvisionAction::apply);
+      done(run_of("fails", ProvisionDriver::script), ProvisionAction::apply);
   EXPECT_EQ(failed.outcome, ProvisionOutcome::failed);
   EXPECT_EQ(failed.reason, "ended with 3: no such disk");
   EXPECT_EQ(read("made"), "half\n");
 
-  ProvisionRun hanging = run_of("hostile-hangs", ProvisionDriver::script);
+  ProvisionRun hanging = run_of("hangs", ProvisionDriver::script);
   hanging.time_limit = seconds(1);
   const ProvisionResult hung = done(hanging, ProvisionAction::apply);
   EXPECT_EQ(hung.outcome, ProvisionOutcome::timed_out);
@@ -125,7 +125,7 @@ TEST_F(TemplateExamples, AHostileOneIsEndedToldAndBounded) {
   }
 
   const ProvisionResult flooded =
-      done(run_of("hostile-floods", ProvisionDriver::script), ProvisionAction::apply);
+      done(run_of("floods", ProvisionDriver::script), ProvisionAction::apply);
   EXPECT_EQ(flooded.outcome, ProvisionOutcome::succeeded) << flooded.reason;
   EXPECT_GT(flooded.log_cut_bytes, 10'000'000);
   EXPECT_LT(flooded.log.size(), size_t{2} << 20);
