@@ -41,8 +41,12 @@ class CatalogueTest : public testing::Test {
   void break_template(const std::string& why) { write(exa.folder() / "broken", why + "\n"); }
   void mend_template() { std::filesystem::remove(exa.folder() / "broken"); }
   int64_t runs_of_template() const {
-    std::ifstream runs(exa.folder() / "runs");
-    return std::count(std::istreambuf_iterator<char>(runs), {}, '\n');
+    int64_t count = 0;
+    for (const auto& one : std::filesystem::directory_iterator(exa.folder() / "instances")) {
+      std::ifstream runs(one.path() / "work" / "runs");
+      count += std::count(std::istreambuf_iterator<char>(runs), {}, '\n');
+    }
+    return count;
   }
 
   // Says what it does, counts its runs, and fails where a file beside it says so: `broken` and
@@ -51,7 +55,7 @@ class CatalogueTest : public testing::Test {
     return fmt::format(R"sh(#!/bin/sh
 set -eu
 echo "$1 with $(cat "$EXA_INPUTS")"
-echo run >> {0}/runs
+echo run >> runs
 if [ -f {0}/broken ]; then cat {0}/broken >&2; exit 3; fi
 case $1 in
 apply | start)

@@ -15,6 +15,7 @@ namespace exa {
 class ComputeProfiles : public testing::Test {
  protected:
   ComputeProfiles() {
+    template_in(exa);
     for (const char* project : {"vision", "nlp"}) exa.ask("project.create", {{"name", project}});
   }
 
@@ -32,6 +33,30 @@ class ComputeProfiles : public testing::Test {
   }
   void publish(const std::string& name, const std::string& project = "default") {
     exa.ask("compute_profile.publish", {{"name", name}, {"project", project}});
+  }
+  // The template that a profile names, declared so that the profile fits it.
+  void template_of(const std::string& profile) {
+    json::object inputs;
+    const json::value asked = exa.ask("compute_profile.inputs", {{"name", profile}});
+    for (const json::value& each : asked.at("items").as_array())
+      inputs[each.at("name").as_string()] = json::object{{"type", each.at("type")}};
+    json::object outputs;
+    const json::value shown = show(profile);
+    for (const json::value& each : shown.at("outputs").as_array())
+      outputs[each.at("name").as_string()] = json::object{{"secret", each.at("secret")}};
+    const auto folder = exa.folder() / ("template-of-" + profile);
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / "template.json")
+        << to_text(json::object{{"inputs", std::move(inputs)}, {"outputs", std::move(outputs)}});
+    std::ofstream(folder / "run") << "#!/bin/sh\n";
+    std::filesystem::permissions(folder / "run", std::filesystem::perms::owner_all);
+    json::object args{{"name", shown.at("environment_template").at("name")},
+                      {"version", shown.at("environment_template").at("version")}};
+    const json::object named = args;
+    args["driver"] = "script";
+    args["folder"] = folder.string();
+    exa.ask("environment_template.add", args);
+    exa.ask("environment_template.activate", named);
   }
   void share(const std::string& name, const std::vector<std::string>& with) {
     exa.ask("compute_profile.share",

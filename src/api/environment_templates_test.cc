@@ -211,7 +211,7 @@ TEST_F(EnvironmentTemplatesTest, OneThatIsNamedByAVersionOrAnInstanceStays) {
   EXPECT_THAT(call("remove").body, HasSubstr("compute profile default/small@1 uses vm@v1"));
   exa_.tamper("DELETE FROM sku_version");
   exa_.tamper(
-      "INSERT INTO instance VALUES ('secret/mine', 'secret', 'default/small', "
+      "INSERT INTO instance VALUES ('secret/mine', 'secret', 'default/small', 0, "
       "'{\"pinned\":" +
       named + "}')");
   EXPECT_THAT(call("remove").body, HasSubstr("instance secret/mine uses vm@v1"));

@@ -265,7 +265,8 @@ inline void template_in(TestExa& exa) {
   std::filesystem::permissions(folder / "run", std::filesystem::perms::owner_all);
   std::ofstream(folder / "template.json") << R"({
     "inputs": {"size": {"type": "number"}, "zone": {"type": "text"}, "disk": {"type": "text"},
-               "kind": {"type": "enum"}, "extra": {"type": "text"},
+               "kind": {"type": "enum"}, "extra": {"type": "text"}, "image": {"type": "text"},
+               "fast": {"type": "bool"},
                "password": {"type": "secret"}},
     "outputs": {"url": {}}})";
   exa.ask("environment_template.add",

@@ -54,7 +54,7 @@ struct InstanceRun {
   std::string action;  // "apply", "stop", "start", "destroy"
   Time started_at;
   std::optional<Time> ended_at;
-  std::string outcome;  // "succeeded", "failed", "timed_out", "cancelled"; empty: it runs
+  std::string outcome;  // "succeeded", "failed", "timed out", "cancelled"; empty: it runs
   std::string reason;   // why not
   int64_t log_cut_bytes = 0;
   int64_t left_behind = 0;  // processes that it had not ended itself

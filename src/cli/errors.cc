@@ -1,5 +1,7 @@
 #include "cli/errors.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "api/router.h"
@@ -13,9 +15,13 @@ constexpr size_t kLongestEcho = 80;
 // "/applicability/0" is the first word of --applicability.
 std::string place_of(const std::string& where, const Route* route) {
   if (route == nullptr || !where.starts_with('/')) return where;
-  const std::string name = where.substr(1, where.find('/', 1) - 1);
-  const Param* param = find_param_named(*route, name);
-  return param == nullptr ? where : shown(*param);
+  const size_t end = std::min(where.find('/', 1), where.size());
+  const Param* param = find_param_named(*route, where.substr(1, end - 1));
+  if (param == nullptr) return where;
+  // "--inputs gpu_count": which of the things in it; of a list the message says it
+  const std::string within = where.substr(std::min(end + 1, where.size()));
+  const bool names_one = !within.empty() && within.find_first_not_of("0123456789") != within.npos;
+  return names_one ? fmt::format("{} {}", shown(*param), within) : shown(*param);
 }
 
 // Messages quote what was typed; a quote of kilobytes would push the message off the screen.
