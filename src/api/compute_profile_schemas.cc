@@ -71,7 +71,7 @@ Members facts() {
           {"version_created_at", time()},
           {"version_created_by", maybe(text())},
           {"reason", maybe(text())},
-          {"changed_at", time()},
+          {"changed_at", maybe(time())},
           {"changed_by", maybe(text())},
           {"deleted_at", maybe(time())},
           {"deleted_by", maybe(text())},
@@ -91,7 +91,7 @@ json::object listed() {
                  {"price_per_hour", price()},
                  {"icon_url", maybe(text())},
                  {"created_at", time()},
-                 {"changed_at", time()}});
+                 {"changed_at", maybe(time())}});
 }
 
 json::object history() {

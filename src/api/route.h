@@ -60,7 +60,8 @@ struct Param {
   std::string_view
       completes;  // whose live names complete it (cli/complete.cc says of which list): "profile",
                   // "cluster", "version" and "label" (of the profile named before), …; or empty
-  // for file, document and secret, on the command line: more is refused without being read to its end
+  // for file, document and secret, on the command line: more is refused without being read to its
+  // end
   size_t most_bytes = size_t{1} << 20;
 };
 

@@ -29,8 +29,9 @@ Result<std::vector<Problem>> problems_with_template(Transaction& tx, const Compu
   std::vector<Problem> problems;
   for (const Problem& problem : problems_of_launching(tx, *found, false))
     problems.push_back({std::string(kTemplateField),
-                        problem.where.empty() ? problem.message
-                                              : fmt::format("{}: {}", problem.where, problem.message),
+                        problem.where.empty()
+                            ? problem.message
+                            : fmt::format("{}: {}", problem.where, problem.message),
                         problem.suggestion});
   for (Problem& problem : problems_between(sku, *found)) problems.push_back(std::move(problem));
   return problems;
@@ -87,7 +88,8 @@ Result<json::object> shown_sku(Transaction& tx, const Caller& caller, const std:
   shown["version_created_at"] = format_rfc3339(stored.created_at);
   shown["version_created_by"] = for_writers(json::value(stored.created_by));
   shown["reason"] = for_writers(text_or_null(stored.reason));
-  shown["changed_at"] = format_rfc3339(head.changed_at);
+  // it moves with whom it is shared
+  shown["changed_at"] = for_writers(json::value(format_rfc3339(head.changed_at)));
   shown["changed_by"] = for_writers(json::value(head.changed_by));
   shown["deleted_at"] = time_or_null(head.deleted_at);
   shown["deleted_by"] = text_or_null(head.deleted_by);

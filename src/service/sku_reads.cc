@@ -51,7 +51,9 @@ json::object row_of_list(const Caller& caller, const std::string& project, const
        {"display_name", "description", "allocation", "price_per_hour", "icon_url"})
     row[key] = sku.at(key);
   row["created_at"] = format_rfc3339(head.created_at);
-  row["changed_at"] = format_rfc3339(head.changed_at);
+  // it moves with whom it is shared
+  row["changed_at"] =
+      may_write(caller, head) ? json::value(format_rfc3339(head.changed_at)) : nullptr;
   return row;
 }
 

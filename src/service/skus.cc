@@ -2,6 +2,7 @@
 #include "service/skus.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -330,8 +331,12 @@ Result<Answer> share_sku(Service& service, const Caller& caller, const std::stri
     Answer answer;
     EXA_ASSIGN(answer.notices, notices_of_sharing(tx, caller, shared));
     start_deed(deed, head);
-    head.sharing = sku_sharing_from_json(shared);
-    EXA_TRY(put_head(service, tx, caller, deed, head));
+    const SkuSharing before = std::exchange(head.sharing, sku_sharing_from_json(shared));
+    if (head.sharing == before) {
+      answer.notices.push_back(fmt::format("{} is shared so already", name));
+    } else {
+      EXA_TRY(put_head(service, tx, caller, deed, head));
+    }
     if (!head.published && head.sharing.with != SkuSharing::With::none)
       answer.notices.push_back(fmt::format(
           "it is a draft, which nobody else sees yet; next: exa compute-profile publish {}", name));
