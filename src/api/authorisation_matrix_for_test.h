@@ -425,15 +425,16 @@ class AuthorisationWorld {
     return value;
   }
 
-  // An instance is its owner's: everybody has some of their own, made once.
+  // An instance is its owner's: whoever does not manage those of others has some, made once.
   std::string instance_of(const std::string& project, const std::string& role) {
-    const std::string prefix = role + "-";
-    if (project == "nowhere" || !instances_.insert(project + "/" + role).second) return role;
+    const std::string owner =
+        project == "vision" && role == "account-with-verb" ? role : std::string("member");
+    if (project == "nowhere" || !instances_.insert(project + "/" + owner).second) return owner;
     const Principal before = exa.principal;
-    exa.principal = {"user", role, "user:" + role, rights_of_owner(), "", {}};
-    instances_in(exa, project, prefix);
+    exa.principal = {"user", owner, "user:" + owner, rights_of_owner(), "", {}};
+    instances_in(exa, project, owner + "-");
     exa.principal = before;
-    return role;
+    return owner;
   }
 
   // Made once for each.

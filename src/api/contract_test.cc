@@ -348,7 +348,7 @@ std::vector<Asked> good_requests() {
       {"manifest.delete", {{"kind", "compute"}, {"name", "machines"}}},
       {"provisioner.remove", {{"name", "build"}}},
       {"environment_template.add",
-       {{"name", "vm"},
+       {{"name", "play"},
         {"version", "v1"},
         {"driver", "ansible"},
         {"folder", template_folder("ansible")}}},
@@ -360,10 +360,10 @@ std::vector<Asked> good_requests() {
         {"partition", "gpu"},
         {"folder", template_folder("slurm")}}},
       {"environment_template.list", {}},
-      {"environment_template.activate", {{"name", "vm"}, {"version", "v1"}}},
-      {"environment_template.show", {{"name", "vm"}, {"version", "v1"}}},
-      {"environment_template.disable", {{"name", "vm"}, {"version", "v1"}}},
-      {"environment_template.remove", {{"name", "vm"}, {"version", "v1"}}},
+      {"environment_template.activate", {{"name", "play"}, {"version", "v1"}}},
+      {"environment_template.show", {{"name", "play"}, {"version", "v1"}}},
+      {"environment_template.disable", {{"name", "play"}, {"version", "v1"}}},
+      {"environment_template.remove", {{"name", "play"}, {"version", "v1"}}},
       {"machine_source.remove", {{"name", "nodes"}}},
       {"serving.deploy",
        {{"name", "api"}, {"folder", "FOLDER"}, {"command", json::array{"sleep", "60"}}}},
@@ -460,6 +460,7 @@ class Contract : public testing::Test {
 };
 
 TEST_F(Contract, EveryAnswerOfEveryRouteIsAsItsSchemaSays) {
+  template_in(exa_);
   std::vector<std::string> answered;
   for (const Asked& asked : good_requests()) {
     const Route* route = find_route(asked.route);

@@ -350,7 +350,7 @@ TEST_F(Instances, WhatExaLeftUnfinishedHasFailedAndCanBeTriedAgain) {
   exa.tamper("UPDATE instance SET spec = replace(spec, '\"running\"', '\"stopping\"')");
   const json::value shown = exa.ask("instance.show", {{"name", "nb"}});
   EXPECT_EQ(shown.at("state"), "failed");
-  EXPECT_THAT(std::string(shown.at("reason").as_string()), HasSubstr("exa ended during"));
+  EXPECT_THAT(std::string(shown.at("reason").as_string()), HasSubstr("its server ended during"));
 }
 
 TEST_F(Instances, AbandoningNeedsAReasonAndLeavesWhatWasMade) {

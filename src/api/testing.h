@@ -301,8 +301,8 @@ inline void instances_in(TestExa& exa, const std::string& project, const std::st
 }
 // Rafay's document of the least.
 inline constexpr std::string_view kRafayProfile =
-    "{apiVersion: paas.envmgmt.io/v1, kind: ComputeProfile, metadata: {name: imported}, spec: "
-    "{templateRef: {name: vm, version: v1}}}";
+    R"({"apiVersion": "paas.envmgmt.io/v1", "kind": "ComputeProfile",)"
+    R"( "metadata": {"name": "imported"}, "spec": {"templateRef": {"name": "vm", "version": "v1"}}})";
 
 // Manifests that a member, and an admin, of a project may apply.
 inline constexpr std::string_view kMlPlatform =

@@ -96,6 +96,7 @@ constexpr Source kSources[] = {{"profile", "hardware_profile.list"},
                                {"machine-source", "machine_source.list"},
                                {"mlplatform", "ml_platform.list"},
                                {"instance", "instance.list"},
+                               {"user", "user.list"},
                                {"compute-profile", "compute_profile.list"},
 
                                {"environment-template", "environment_template.list"}};
