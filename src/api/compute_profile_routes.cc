@@ -70,8 +70,10 @@ Result<Reply> share(Service& service, const Call& call) {
 }
 
 Result<Reply> remove(Service& service, const Call& call) {
-  return reply_of(delete_sku(service, call.caller, call.text("project"), call.text("name"),
-                             call.text("reason")));
+  EXA_ASSIGN(Reply reply, reply_of(delete_sku(service, call.caller, call.text("project"),
+                                              call.text("name"), call.text("reason"))));
+  reply.etag.clear();  // there is nothing left to change
+  return reply;
 }
 
 Result<Reply> list(Service& service, const Call& call) {
