@@ -159,6 +159,11 @@ TEST_F(ComputeProfile, WhatIsShownIsTakenBackAndWhatOnlyExaSaysIsLeftOut) {
 TEST_F(ComputeProfile, AFileIsJsonOrYamlAndEveryProblemIsToldAtOnce) {
   EXPECT_EQ(status("compute_profile.create",
                    {{"name", "small"},
+                    {"file", "{environment_template: {name: vm, version: v1}}"},
+                    {"dry_run", true}}),
+            201);
+  EXPECT_EQ(status("compute_profile.create",
+                   {{"name", "small"},
                     {"file", "# a comment\nenvironment_template: {name: vm, version: v1}\n"},
                     {"dry_run", true}}),
             201);
