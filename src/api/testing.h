@@ -251,8 +251,8 @@ inline void sku_in(TestExa& exa, const std::string& project, const std::string& 
 }
 // Rafay's document of the least.
 inline constexpr std::string_view kRafayProfile =
-    "apiVersion: paas.envmgmt.io/v1\nkind: ComputeProfile\nmetadata: {name: imported}\n"
-    "spec: {templateRef: {name: vm, version: v1}}\n";
+    R"({"apiVersion": "paas.envmgmt.io/v1", "kind": "ComputeProfile",)"
+    R"( "metadata": {"name": "imported"}, "spec": {"templateRef": {"name": "vm", "version": "v1"}}})";
 
 // Manifests that a member, and an admin, of a project may apply.
 inline constexpr std::string_view kMlPlatform =
