@@ -112,11 +112,16 @@ void check_list(const Param& param, const json::value& value, const std::string&
 
 // Of a file as people write it: JSON, or YAML of one document.
 Result<json::value> document_of(const std::string& text) {
-  // YAML takes JSON as well, but not where tabs indent it
-  if (trim(text).starts_with('{')) return parse_json(text, "file");
-  EXA_ASSIGN(auto documents, parse_yaml(text, "file"));
-  if (documents.size() == 1) return std::move(documents.front().value);
-  return fail(Code::invalid_input, fmt::format("holds {} documents, not one", documents.size()));
+  // JSON first: YAML takes it as well, but not where tabs indent it, and says less of what is wrong
+  const bool as_json = trim(text).starts_with('{');
+  Result<json::value> read = fail(Code::invalid_input, "");
+  if (as_json) read = parse_json(text, "file");
+  if (read) return read;
+  auto documents = parse_yaml(text, "file");
+  if (!documents && as_json) return read;
+  if (!documents) return fail(std::move(documents).error());
+  if (documents->size() == 1) return std::move(documents->front().value);
+  return fail(Code::invalid_input, fmt::format("holds {} documents, not one", documents->size()));
 }
 
 void read_document(const Param& param, json::value& value, std::vector<Problem>& problems) {

@@ -157,6 +157,11 @@ TEST_F(ComputeProfile, WhatIsShownIsTakenBackAndWhatOnlyExaSaysIsLeftOut) {
 }
 
 TEST_F(ComputeProfile, AFileIsJsonOrYamlAndEveryProblemIsToldAtOnce) {
+  EXPECT_EQ(
+      status("compute_profile.create", {{"name", "small"},
+                                        {"file", "{environment_template: {name: vm, version: v1}}"},
+                                        {"dry_run", true}}),
+      201);
   EXPECT_EQ(status("compute_profile.create",
                    {{"name", "small"},
                     {"file", "# a comment\nenvironment_template: {name: vm, version: v1}\n"},
@@ -328,6 +333,18 @@ TEST_F(ComputeProfile, OfRafayIsReadKeptAndWrittenBackAsItCame) {
   EXPECT_THAT(again.notices, Contains(HasSubstr("nothing changed")));
   exa.ask("compute_profile.edit", {{"name", "small-gpu-vm"}, {"display_name", "Smaller"}});
   EXPECT_THAT(exported(), AllOf(HasSubstr("0190-1"), HasSubstr("Smaller")));
+}
+
+TEST_F(ComputeProfile, AChangeOfNothingLeavesItVouchedFor) {
+  create("small");
+  const json::object with_all{{"name", "small"}, {"with", json::array{"all"}}};
+  for (int twice = 0; twice < 2; ++twice) {
+    exa.ask("compute_profile.publish", {{"name", "small"}});
+    exa.ask("compute_profile.share", with_all);
+    exa.ask("compute_profile.edit", {{"name", "small"}, {"readme", "x"}});
+  }
+  for (int twice = 0; twice < 2; ++twice) exa.ask("compute_profile.unpublish", {{"name", "small"}});
+  EXPECT_EQ(exa.ask("audit.verify", {}).at("ok"), true);
 }
 
 TEST_F(ComputeProfile, ItsChangesAreInTheLogWhichVouchesForTheRows) {

@@ -100,12 +100,13 @@ Result<FoundSku> find_own(Transaction& tx, const Caller& caller, const std::stri
               fmt::format("exa compute-profile create {} --file FILE", name));
 }
 
+// Until put_head says otherwise it leaves things as they are, which the log vouches for as well.
 void start_deed(Deed& deed, const SkuHead& head) {
   deed.object_kind = "sku";
   deed.object_name = head.key();
   deed.project = head.project;
   deed.version = head.latest_version;
-  deed.before = to_json(head);
+  deed.before = deed.after = to_json(head);
 }
 
 Result<void> put_head(Service& service, Transaction& tx, const Caller& caller, Deed& deed,
@@ -194,7 +195,6 @@ Result<Answer> go_on_with(Service& service, Transaction& tx, const Caller& calle
   start_deed(deed, found.head);
   const SkuVersion before = std::move(found.stored);
   if (stored.sku == before.sku && stored.rafay == before.rafay) {
-    deed.after = deed.before;
     EXA_ASSIGN(Answer answer, answer_of(tx, caller, found.head, before));
     answer.notices.push_back(
         fmt::format("nothing changed: {} stays version {}", found.head.name, before.version));
@@ -285,7 +285,6 @@ Result<Answer> publish_sku(Service& service, const Caller& caller, const std::st
     start_deed(deed, head);
     Answer answer;
     if (head.published) {
-      deed.after = deed.before;
       answer.notices.push_back(fmt::format("{} is published already", name));
     } else {
       head.published = true;
@@ -307,7 +306,6 @@ Result<Answer> unpublish_sku(Service& service, const Caller& caller, const std::
     start_deed(deed, head);
     Answer answer;
     if (!head.published) {
-      deed.after = deed.before;
       answer.notices.push_back(fmt::format("{} is not published", name));
     } else {
       head.published = false;
