@@ -136,7 +136,8 @@ std::vector<std::string> words_of(std::string_view line) {
 
 json::value argument(const Param& param, const std::string& word) {
   if (param.kind == Kind::saved) return true;
-  if (param.kind == Kind::file || param.kind == Kind::document || param.kind == Kind::secret)
+  if (param.kind == Kind::document) return json::object();  // what stands in the file is not known
+  if (param.kind == Kind::file || param.kind == Kind::secret)
     return json::string(fmt::format("… the content of {} …", word));
   if (param.kind == Kind::decimal) return number_from_text(word);
   return value_of_text(param, word);

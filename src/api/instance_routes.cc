@@ -112,7 +112,9 @@ std::vector<Problem> check_limits_args(const json::object& args) {
     check_limit(args, key, problems);
     any = any || args.contains(key);
   }
-  if (!any) problems.push_back({"", "says no limit", "--instances-per-user 2"});
+  if (!any)
+    problems.push_back(
+        {"/instances", "is missing, and so is every other limit", "--instances-per-user 2"});
   return problems;
 }
 

@@ -1,5 +1,6 @@
 // Every row of the route table keeps the same promises: one audit entry for a change, one for a
 // refusal, nothing for a dry run, no unknown arguments.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -121,6 +122,9 @@ std::vector<Example> mutations() {
 
 // What has an effect outside of the store: an entry for the intent, and one for what came of it.
 bool is_launch(std::string_view route) {
+  // their template runs between changes of their own
+  for (const std::string_view run : {"launch", "start", "stop", "approve", "reject", "delete"})
+    if (route == fmt::format("instance.{}", run)) return true;
   return route == "manifest.apply" || route == "ml_platform.provision" ||
          route.starts_with("serving.") || route.starts_with("workbench.") ||
          route.starts_with("pipeline.");
