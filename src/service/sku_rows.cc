@@ -4,6 +4,7 @@
 
 #include "base/json_or_null.h"
 #include "base/text.h"
+#include "service/profile_rows.h"
 #include "service/stored.h"
 
 namespace exa {
@@ -220,6 +221,7 @@ Result<FoundSku> find_sku(Transaction& tx, const Caller& caller, const std::stri
                                       "alone: {}, or {}@3",
                                       *ref.label, ref.name, ref.name),
                           ""}}));
+  EXA_TRY(require_project(tx, project));
   const std::string owner = ref.project.value_or(project);
   EXA_ASSIGN(auto head, load_sku_head(tx, owner, ref.name));
   if (!head || !may_see(caller, project, *head)) {
