@@ -80,7 +80,15 @@ void limit(__rlimit_resource_t what, rlim_t most) {
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  ::execve(plan.path, plan.argv, plan.environment);
+  // Another thread of exa may have forked while the copy of a program was being written: until that
+  // child has closed what it got, the file counts as being written.
+  constexpr int kTries = 200;
+  for (int tried = 0; tried < kTries; ++tried) {
+    ::execve(plan.path, plan.argv, plan.environment);
+    if (errno != ETXTBSY) break;
+    const timespec pause{0, 10'000'000};
+    ::nanosleep(&pause, nullptr);
+  }
   failed(KeeperWord::cannot_execute);
   ::_exit(127);
 }
