@@ -19,22 +19,11 @@ constexpr Duration kLifetime = hours(7 * 24);
 constexpr Duration kRenewBelow = hours(4 * 24);
 
 PlaceWorkload workload_of(const ComputeInstance& instance) {
-  HardwareProfile profile;
-  profile.shape = *instance.shape;
-  PlaceWorkload workload;
-  workload.project = instance.project;
-  workload.workload = ask_of(profile);
-  workload.workload["name"] = instance.name;
-  workload.workload["fallback"] = false;  // what its profile promises is of one family
+  PlaceWorkload workload = workload_of_shape(instance.project, instance.name, *instance.shape);
   workload.workload["hardware_profile"] = text_or_null(instance.hardware_profile);
   workload.reserve = true;
   workload.lifetime = kLifetime;
   return workload;
-}
-
-bool has_pool_of(const Pools& pools, Family family) {
-  return std::ranges::any_of(pools->pools,
-                             [&](const Pool& pool) { return pool.accelerator == family; });
 }
 
 void note_placement(ComputeInstance& instance, const Decision& decision, const json::object& kept) {
@@ -50,6 +39,23 @@ void note_placement(ComputeInstance& instance, const Decision& decision, const j
 }
 
 }  // namespace
+
+PlaceWorkload workload_of_shape(const std::string& project, const std::string& name,
+                                const Shape& shape) {
+  HardwareProfile profile;
+  profile.shape = shape;
+  PlaceWorkload workload;
+  workload.project = project;
+  workload.workload = ask_of(profile);
+  workload.workload["name"] = name;
+  workload.workload["fallback"] = false;  // what its profile promises is of one family
+  return workload;
+}
+
+bool has_pool_of(const Pools& pools, Family family) {
+  return std::ranges::any_of(pools->pools,
+                             [&](const Pool& pool) { return pool.accelerator == family; });
+}
 
 Result<std::vector<std::string>> take_capacity(Service& service, const Caller& caller,
                                                Transaction& tx, Deed& deed,

@@ -18,7 +18,8 @@ Result<std::optional<ComputeInstance>> now_of(Service& service, const ComputeIns
 ComputeInstance given_up(ComputeInstance instance, Time now) {
   const std::string action = instance.last_run ? instance.last_run->action : "launch";
   instance.state = InstanceState::failed;
-  instance.reason = fmt::format("its server ended during {}: what it did so far is not known", action);
+  instance.reason =
+      fmt::format("its server ended during {}: what it did so far is not known", action);
   if (instance.last_run) {
     instance.last_run->ended_at = now;
     instance.last_run->outcome = "failed";

@@ -7,11 +7,11 @@
 #include "base/json_or_null.h"
 #include "base/text.h"
 #include "place/pool_explain.h"
-#include "place/profile_ask.h"
 #include "service/instance_parts.h"
 #include "service/placement_parts.h"
 #include "service/placement_rows.h"
 #include "service/profile_rows.h"
+#include "service/sku_parts.h"
 
 namespace exa {
 namespace {
@@ -23,19 +23,6 @@ struct Fit {
   std::optional<Money> price;
 };
 
-Result<std::optional<Shape>> shape_of(Transaction& tx, const FoundSku& found) {
-  const ComputeSku& sku = found.stored.sku;
-  std::optional<Shape> shape = sku.shape;
-  if (!sku.hardware_profile) return shape;
-  auto stored = find_profile(tx, found.head.project, *sku.hardware_profile);
-  if (stored) {
-    shape = stored->profile.shape;
-  } else if (stored.error().code != Code::not_found) {
-    return fail(stored.error());
-  }
-  return shape;
-}
-
 Result<Fit> placed(Transaction& tx, const std::string& project, const Shape& shape,
                    const EnvironmentTemplate& environment, Time now) {
   Fit fit;
@@ -43,19 +30,11 @@ Result<Fit> placed(Transaction& tx, const std::string& project, const Shape& sha
   EXA_ASSIGN(const Pools pools,
              here ? load_picture(tx, now)
                   : load_launch_picture(tx, now, environment.cluster, shape.accelerator_family));
-  const bool any = std::ranges::any_of(
-      pools->pools, [&](const Pool& pool) { return pool.accelerator == shape.accelerator_family; });
-  if (!any && shape.accelerator_family == Family::cpu) {
+  if (!has_pool_of(pools, shape.accelerator_family) && shape.accelerator_family == Family::cpu) {
     fit.why = "there is no pool of cpu to ask";
     return fit;
   }
-  HardwareProfile profile;
-  profile.shape = shape;
-  PlaceWorkload what;
-  what.project = project;
-  what.workload = ask_of(profile);
-  what.workload["name"] = "offer";
-  what.workload["fallback"] = false;
+  const PlaceWorkload what = workload_of_shape(project, "offer", shape);
   EXA_ASSIGN(const PlaceAsk ask, ask_from(tx, what, pools->rules.engines));
   EXA_ASSIGN(const Decision decision, place(ask, pools, now));
   const PlaceAnswer answer = answer_of(decision);
@@ -85,7 +64,7 @@ Result<Fit> fit_of(Transaction& tx, const Caller& caller, const std::string& pro
     fit.why = "its environment template cannot run now: tell an admin";
     return fit;
   }
-  EXA_ASSIGN(const auto shape, shape_of(tx, found));
+  EXA_ASSIGN(const auto shape, shape_of_sku(tx, found.head.project, sku));
   if (shape) {
     EXA_ASSIGN(fit, placed(tx, project, *shape, *environment, now));
   }

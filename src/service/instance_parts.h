@@ -6,6 +6,7 @@
 #include "service/instance_rows.h"
 #include "service/instances.h"
 #include "service/launches.h"
+#include "service/placements.h"
 #include "service/sku_rows.h"
 
 namespace exa {
@@ -31,6 +32,10 @@ Answer answer_of(const ComputeInstance& instance, Time now);
 
 // --- where it is put
 
+// What placement is asked for a shape.
+PlaceWorkload workload_of_shape(const std::string& project, const std::string& name,
+                                const Shape& shape);
+bool has_pool_of(const Pools& pools, Family family);
 // Chooses a pool for its shape and takes the devices, where there are pools for it: a refusal is an
 // error. Notices say where nothing could be taken. In the transaction that writes it.
 Result<std::vector<std::string>> take_capacity(Service& service, const Caller& caller,
@@ -45,6 +50,9 @@ Result<void> renew_capacity(Transaction& tx, Deed& deed, const ComputeInstance& 
 // --- its template
 
 std::string instance_folder(Service& service, const ComputeInstance& instance);
+std::string work_folder(Service& service, const ComputeInstance& instance);  // of its programs
+// What stands in a file; empty where there is none.
+std::string text_in_file(const std::string& path);
 
 // What goes in, with secrets: kept beside its work folder, for whoever runs its template again.
 Result<void> keep_inputs(Service& service, const ComputeInstance& instance,

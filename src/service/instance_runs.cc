@@ -37,7 +37,7 @@ Result<ProvisionRun> run_of(Service& service, const InstanceJob& job, ProvisionA
   run.driver = *provision_driver(job.environment.driver);
   run.action = action;
   run.template_folder = job.environment.folder;
-  run.work_folder = instance_folder(service, job.instance) + "/work";
+  run.work_folder = work_folder(service, job.instance);
   EXA_ASSIGN(run.inputs, kept_inputs(service, job));
   run.secrets = secrets_in(job.sku, run.inputs);
   run.files.push_back(instance_file(job.instance));
@@ -108,6 +108,15 @@ std::string instance_folder(Service& service, const ComputeInstance& instance) {
   return fmt::format("{}/instances/{}", service.trail().folder().string(), instance.id);
 }
 
+std::string work_folder(Service& service, const ComputeInstance& instance) {
+  return instance_folder(service, instance) + "/work";
+}
+
+std::string text_in_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
 ProvisionFile instance_file(const ComputeInstance& instance) {
   const json::object all = to_json(instance);
   json::object told;
@@ -125,8 +134,7 @@ Result<void> keep_inputs(Service& service, const ComputeInstance& instance,
 }
 
 Result<json::object> kept_inputs(Service& service, const InstanceJob& job) {
-  std::ifstream file(inputs_file(service, job.instance), std::ios::binary);
-  const std::string kept{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const std::string kept = text_in_file(inputs_file(service, job.instance));
   if (!kept.empty()) {
     EXA_ASSIGN(const json::value read, parse_json(kept, "the inputs that were kept"));
     if (read.is_object()) return read.get_object();

@@ -1,8 +1,5 @@
 #include "service/instances.h"
 
-#include <fstream>
-#include <iterator>
-
 #include <fmt/format.h>
 
 #include "base/json_or_null.h"
@@ -170,9 +167,7 @@ void take_outputs(ComputeInstance& instance, const InstanceJob& job, const json:
 
 Result<json::object> all_outputs(Service& service, const Caller& caller, const InstanceJob& job) {
   if (is_job(job.instance)) return job_outputs(service, caller, job.instance);
-  std::ifstream file(instance_folder(service, job.instance) + "/work/outputs.json",
-                     std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const std::string text = text_in_file(work_folder(service, job.instance) + "/outputs.json");
   if (text.empty()) {
     return fail(
         Code::conflict,
@@ -255,8 +250,7 @@ Result<Answer> instance_logs(Service& service, const Caller& caller, const std::
     EXA_ASSIGN(answer.body["text"], job_logs(service, caller, instance, lines));
     return answer;
   }
-  std::ifstream file(instance_folder(service, instance) + "/work/log", std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const std::string text = text_in_file(work_folder(service, instance) + "/log");
   answer.body["text"] = last_lines(text, lines);
   if (text.empty()) answer.notices.emplace_back("its template printed nothing here");
   return answer;

@@ -26,7 +26,7 @@ struct LaunchInstance {
   std::string name;
   std::string compute_profile;  // NAME, or PROJECT/NAME of one that is shared
   GivenInputs inputs;
-  std::string owner;            // for whom; empty: whoever asks
+  std::string owner;  // for whom; empty: whoever asks
   std::optional<Duration> time_to_live;
   AtEnd at_end = AtEnd::remove;
   InstanceSchedule schedule;
