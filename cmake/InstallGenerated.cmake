@@ -28,7 +28,7 @@ install_output(share/fish/vendor_completions.d exa.fish completion fish)
 
 # All in one folder; what is for those who build exa stays out.
 foreach(document README.md docs/operations.md docs/security.md docs/audit-format.md docs/launching.md docs/compute.md docs/catalogue.md
-        docs/vocabularies.md)
+        docs/environment-templates.md docs/vocabularies.md)
   get_filename_component(name ${document} NAME)
   file(READ "${EXA_SOURCE}/${document}" text)
   string(REPLACE "](docs/" "](" text "${text}")
