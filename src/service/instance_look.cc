@@ -3,7 +3,7 @@
 
 #include "service/instance_parts.h"
 #include "service/launch_parts.h"
-#include "service/own_by_id.h"
+#include "service/outside_work.h"
 
 namespace exa {
 namespace {

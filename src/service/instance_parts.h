@@ -6,6 +6,7 @@
 #include "service/instance_rows.h"
 #include "service/instances.h"
 #include "service/launches.h"
+#include "service/outside_work.h"
 #include "service/placements.h"
 #include "service/sku_rows.h"
 
@@ -16,9 +17,6 @@ Result<void> require_own(Transaction& tx, const Caller& caller, const ComputeIns
 
 // Whoever works on an instance owns its name meanwhile. conflict: somebody does.
 Result<std::unique_ptr<Ownership>> own_instance(Service& service, const ComputeInstance& instance);
-
-// Keeps no key: each entry of a run is a change of its own.
-Caller without_key(Caller caller);
 
 // Stores the instance as it is now, with an entry.
 Result<void> note_instance(Service& service, const Caller& caller,

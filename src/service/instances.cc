@@ -7,7 +7,7 @@
 #include "catalogue/sku_diff.h"
 #include "service/instance_parts.h"
 #include "service/launch_parts.h"
-#include "service/own_by_id.h"
+#include "service/outside_work.h"
 #include "service/profile_rows.h"
 #include "service/visibility.h"
 
@@ -76,11 +76,6 @@ Result<std::unique_ptr<Ownership>> own_instance(Service& service, const ComputeI
       Code::conflict,
       fmt::format("{} is {} right now: one thing at a time", instance.name, name(instance.state)),
       fmt::format("exa instance show {}", instance.name));
-}
-
-Caller without_key(Caller caller) {
-  caller.idempotency_key.clear();
-  return caller;
 }
 
 Result<void> note_instance(Service& service, const Caller& caller,

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "launch/device_word.h"
 #include "service/launch_parts.h"
+#include "service/outside_work.h"
 #include "service/profile_rows.h"
 #include "service/resolutions.h"
 
@@ -153,9 +154,7 @@ Result<Launch> ended(Service& service, const Caller& caller, const Launch& store
   if (!is_open(stored.state)) return stored;
   Launch ending = stored;
   ending.ending = true;
-  Caller without_key = caller;
-  without_key.idempotency_key.clear();
-  EXA_TRY(service.mutate(without_key, [&](Transaction& tx, Deed& deed) -> Result<Answer> {
+  EXA_TRY(service.mutate(without_key(caller), [&](Transaction& tx, Deed& deed) -> Result<Answer> {
     EXA_TRY(keep_launch(tx, deed, stored, ending, service.now()));
     deed.details["intent"] = "end";
     return Answer{};

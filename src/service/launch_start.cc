@@ -6,7 +6,7 @@
 #include "launch/device_word.h"
 #include "service/launch.h"
 #include "service/launch_parts.h"
-#include "service/own_by_id.h"
+#include "service/outside_work.h"
 #include "service/profile_rows.h"
 #include "service/resolutions.h"
 
@@ -94,43 +94,43 @@ class Start {
 
   // The intent: everything that can be refused is refused here, before anything is created.
   Result<Answer> begin(const std::optional<Launch>& over) {
-    Caller without_key = caller_;  // the key is kept with the outcome
-    without_key.idempotency_key.clear();
-    return service_.mutate(without_key, [&](Transaction& tx, Deed& deed) -> Result<Answer> {
-      EXA_TRY(require_project(tx, what_.project));
-      EXA_ASSIGN(const auto there, load_launch(tx, what_.project, what_.kind, what_.name));
-      // what never came to run stands in nobody's way
-      const bool never_ran = there && there->state == LaunchState::failed && !there->submitted_at;
-      if (there && !over && !never_ran) {
-        EXA_TRY(may_go_on(*there));
-        return resume(*there, deed);
-      }
-      notices_.clear();
-      EXA_ASSIGN(const ShapeOfLaunch shape, shape_of_launch(tx, what_));
-      notices_ = shape.notices;
-      EXA_TRY(fill(shape));
-      if (over) {
-        launch_.created_at = over->created_at;
-        launch_.created_by = over->created_by;
-      }
-      EXA_TRY(resolved(tx, shape));
-      EXA_TRY(name_device(tx));
-      EXA_ASSIGN(rendered_, aim_.driver->render(launch_.spec));
-      for (const std::string& note : rendered_.notes) notices_.push_back(note);
-      if (over) EXA_TRY(give_back(tx, deed, *over));
-      EXA_ASSIGN(const Placed placed,
-                 take_devices(service_, caller_, tx, deed, what_, shape, launch_));
-      notices_.insert(notices_.end(), placed.notices.begin(), placed.notices.end());
-      if (there) EXA_TRY(release_consumer(tx, deed, *there));
-      EXA_TRY(keep_consumer(tx, deed, launch_));
-      EXA_TRY(keep_launch(tx, deed, there.value_or(launch_), launch_, service_.now()));
-      if (!there) deed.before.reset();
-      deed.details["intent"] = over ? "start again" : "start";
-      Answer answer = exa::answer_of(launch_, plan_json(rendered_, placed));
-      answer.notices = notices_;
-      answer.status = over ? 200 : 201;
-      return answer;
-    });
+    return service_.mutate(
+        without_key(caller_), [&](Transaction& tx, Deed& deed) -> Result<Answer> {
+          EXA_TRY(require_project(tx, what_.project));
+          EXA_ASSIGN(const auto there, load_launch(tx, what_.project, what_.kind, what_.name));
+          // what never came to run stands in nobody's way
+          const bool never_ran =
+              there && there->state == LaunchState::failed && !there->submitted_at;
+          if (there && !over && !never_ran) {
+            EXA_TRY(may_go_on(*there));
+            return resume(*there, deed);
+          }
+          notices_.clear();
+          EXA_ASSIGN(const ShapeOfLaunch shape, shape_of_launch(tx, what_));
+          notices_ = shape.notices;
+          EXA_TRY(fill(shape));
+          if (over) {
+            launch_.created_at = over->created_at;
+            launch_.created_by = over->created_by;
+          }
+          EXA_TRY(resolved(tx, shape));
+          EXA_TRY(name_device(tx));
+          EXA_ASSIGN(rendered_, aim_.driver->render(launch_.spec));
+          for (const std::string& note : rendered_.notes) notices_.push_back(note);
+          if (over) EXA_TRY(give_back(tx, deed, *over));
+          EXA_ASSIGN(const Placed placed,
+                     take_devices(service_, caller_, tx, deed, what_, shape, launch_));
+          notices_.insert(notices_.end(), placed.notices.begin(), placed.notices.end());
+          if (there) EXA_TRY(release_consumer(tx, deed, *there));
+          EXA_TRY(keep_consumer(tx, deed, launch_));
+          EXA_TRY(keep_launch(tx, deed, there.value_or(launch_), launch_, service_.now()));
+          if (!there) deed.before.reset();
+          deed.details["intent"] = over ? "start again" : "start";
+          Answer answer = exa::answer_of(launch_, plan_json(rendered_, placed));
+          answer.notices = notices_;
+          answer.status = over ? 200 : 201;
+          return answer;
+        });
   }
 
   // The devices that it has are there for what comes in its place.
@@ -302,9 +302,7 @@ class Start {
     launch.state = LaunchState::failed;
     launch.reason = why.message;
     launch.ended_at = service_.now();
-    Caller without_key = caller_;
-    without_key.idempotency_key.clear();
-    const auto kept = keep_outcome(service_, without_key, before, launch, {}, 200);
+    const auto kept = keep_outcome(service_, without_key(caller_), before, launch, {}, 200);
     if (!kept) return fail(kept.error());
     Error error = why;
     if (error.next.empty()) error.next = show_command(launch);
@@ -313,19 +311,18 @@ class Start {
 
   // What was to be changed in place was not: it runs, and holds its devices again.
   Result<void> put_back(const Launch& over, const Error& why) {
-    Caller without_key = caller_;
-    without_key.idempotency_key.clear();
-    EXA_TRY(service_.mutate(without_key, [&](Transaction& tx, Deed& deed) -> Result<Answer> {
-      Launch refused = launch_;
-      refused.state = LaunchState::failed;
-      EXA_TRY(follow_with_lease(tx, deed, refused, service_.now()));
-      EXA_TRY(take_again(tx, deed, over));
-      EXA_TRY(release_consumer(tx, deed, refused));
-      EXA_TRY(keep_consumer(tx, deed, over));
-      EXA_TRY(keep_launch(tx, deed, launch_, over, service_.now()));
-      deed.details["refused"] = why.message;
-      return Answer{};
-    }));
+    EXA_TRY(
+        service_.mutate(without_key(caller_), [&](Transaction& tx, Deed& deed) -> Result<Answer> {
+          Launch refused = launch_;
+          refused.state = LaunchState::failed;
+          EXA_TRY(follow_with_lease(tx, deed, refused, service_.now()));
+          EXA_TRY(take_again(tx, deed, over));
+          EXA_TRY(release_consumer(tx, deed, refused));
+          EXA_TRY(keep_consumer(tx, deed, over));
+          EXA_TRY(keep_launch(tx, deed, launch_, over, service_.now()));
+          deed.details["refused"] = why.message;
+          return Answer{};
+        }));
     return {};
   }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "service/outside_work.h"
 #include "service/profile_rows.h"
 
 namespace exa {
@@ -100,16 +101,10 @@ Result<Job> job_for(Service& service, const std::string& project, const std::str
   return job;
 }
 
-// Keeps no key: each of the entries of a run is a change of its own.
-Caller without_key(Caller caller) {
-  caller.idempotency_key.clear();
-  return caller;
-}
-
 // Whoever works on a platform owns its name meanwhile, over all replicas; a process that dies gives
 // it up.
 Result<std::unique_ptr<Ownership>> own(Service& service, const MlPlatform& platform) {
-  EXA_ASSIGN(auto owned, service.store().try_own("platform-" + platform.id));
+  EXA_ASSIGN(auto owned, own_by_id(service, "platform", platform.id));
   if (owned) return owned;
   return fail(Code::conflict,
               fmt::format("a run of platform {} is going on: one at a time", platform.name),
