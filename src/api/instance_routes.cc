@@ -45,8 +45,8 @@ void check_life(const json::object& args, std::string_view key, std::vector<Prob
 
 std::vector<Problem> check_launch_args(const json::object& args) {
   std::vector<Problem> problems;
-  if (const auto name = check_launch_name(text_or(args, "name", "")); !name)
-    problems.push_back({"/name", name.error().message, ""});
+  if (auto name = check_launch_name(text_or(args, "name", "")); !name)
+    for (Problem& problem : name.error().problems) problems.push_back(std::move(problem));
   for (Problem& problem : check_input_args(args)) problems.push_back(std::move(problem));
   check_times(args, problems);
   check_life(args, "time_to_live", problems);

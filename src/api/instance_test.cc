@@ -156,6 +156,28 @@ TEST_F(Instances, ATemplateThatFailsIsReportedAndTriedAgain) {
   EXPECT_EQ(exa.ask("instance.start", {{"name", "nb"}}).at("state"), "running");
 }
 
+TEST_F(Instances, WhatCouldNotBeStartedIsStillStoppedAndSaysWhy) {
+  publish("small");
+  ask_launch("nb", {});
+  exa.ask("instance.stop", {{"name", "nb"}});
+  write(template_folder() / "more", "a file that was not there");
+  const Reply refused = exa.call("instance.start", {{"name", "nb"}});
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.body, AllOf(HasSubstr("\"stopped\""), HasSubstr("was changed since")));
+  // nothing new is launched, and the offer says so with its price
+  EXPECT_EQ(launch("other", {}).status, 409);
+  const json::value offer = exa.ask("instance.offers", {}).at("items").at(0);
+  EXPECT_EQ(offer.at("fits"), false);
+  EXPECT_EQ(offer.at("price_per_hour").at("amount"), 1.5);
+  std::filesystem::remove(template_folder() / "more");
+  EXPECT_EQ(exa.ask("instance.start", {{"name", "nb"}}).at("state"), "running");
+}
+
+TEST_F(Instances, ANameThatIsNoneIsToldWithWhatWouldBeOne) {
+  publish("small");
+  EXPECT_THAT(launch("../x", {}).body, HasSubstr("lower-case letters"));
+}
+
 TEST_F(Instances, ARepeatedRequestLaunchesOnce) {
   publish("small");
   json::object args = launch_args("nb", {});

@@ -278,7 +278,7 @@ class Acting {
     EXA_TRY(check(job.instance));
     EXA_ASSIGN(const ComputeInstance done, act(std::move(job)));
     Answer answer = answer_of(done, service_.now());
-    if (done.state == InstanceState::failed) tell_failure(done, answer);
+    if (went_wrong(done)) tell_failure(done, answer);
     return kept(done, std::move(answer));
   }
 
@@ -295,6 +295,12 @@ class Acting {
                }));
     if (!there) return answer;  // it is deleted: see delete_instance
     return answer_with(service_, caller_, done, done, std::move(answer));
+  }
+
+  static bool went_wrong(const ComputeInstance& done) {
+    if (done.state == InstanceState::failed) return true;
+    return done.last_run && !done.last_run->outcome.empty() &&
+           done.last_run->outcome != "succeeded";
   }
 
   static void tell_failure(const ComputeInstance& done, Answer& answer) {

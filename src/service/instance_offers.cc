@@ -54,6 +54,7 @@ Result<Fit> fit_of(Transaction& tx, const Caller& caller, const std::string& pro
                    const FoundSku& found, Time now) {
   const ComputeSku& sku = found.stored.sku;
   Fit fit;
+  fit.price = sku.price_per_hour;
   const auto environment = find_template(tx, sku.environment_template);
   if (!environment && environment.error().code != Code::not_found) return fail(environment.error());
   const auto problems = environment

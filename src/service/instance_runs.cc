@@ -172,7 +172,9 @@ Result<ComputeInstance> run_template(Service& service, const Caller& caller, Ins
   if (result) {
     note_result(instance, job, action, *result);
   } else {
-    instance.state = InstanceState::failed;
+    // nothing ran: what was stopped still is
+    const bool was_stopped = before.state == InstanceState::stopped;
+    instance.state = was_stopped ? InstanceState::stopped : InstanceState::failed;
     instance.reason = result.error().message;
     for (const Problem& problem : result.error().problems)
       instance.reason += fmt::format("; {}: {}", problem.where, problem.message);
